@@ -1,0 +1,1 @@
+"""MMHBench: mental-health understanding in long videos, from two perspectives. Read ``protocol.py`` first."""

@@ -1,0 +1,3 @@
+"""ReactionBench: what reactions tell: intensity of moments, the stimulus behind a reaction, and
+why.
+"""

@@ -1,0 +1,43 @@
+"""SIV-Bench on one page: every piece of it is named here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onlooker.benchmarks.sivbench.conditions import BASELINE, CONDITIONS
+from onlooker.benchmarks.sivbench.scoring import FAMILY
+from onlooker.benchmarks.sivbench.taxonomy import LABELS
+from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.protocol.choice import choice_prompt
+from onlooker.protocol.prompt import PromptFolder
+
+if TYPE_CHECKING:
+    from onlooker.models.request import Part
+    from onlooker.protocol.condition import Condition
+    from onlooker.records.public import Item
+
+PROMPTS = PromptFolder(__package__)
+
+
+def render(item: Item, condition: Condition, given: Given) -> tuple[Part, ...]:
+    """The request for one question under a condition (paper, section 3.1: letter and full text are asked for)."""
+    return choice_prompt(PROMPTS, item, condition, given)
+
+
+BENCHMARK = Benchmark(
+    family="sivbench",
+    title="SIV-Bench",
+    claims="Understanding social scenes, inferring social states and predicting social dynamics in short clips",
+    citation="Kong et al., SIV-Bench: A Video Benchmark for Social Interaction Understanding and Reasoning",
+    labels=LABELS,
+    conditions=CONDITIONS,
+    baseline=BASELINE,
+    render=render,
+    scoring=FAMILY,
+    tables=(
+        ("By dimension", "accuracy.dimension."),
+        ("By subtask", "accuracy.subtask."),
+        ("By relation", "accuracy.relation."),
+        ("Reasoning", "reasoning."),
+    ),
+)

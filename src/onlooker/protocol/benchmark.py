@@ -1,0 +1,77 @@
+"""What a benchmark family declares about itself: one value, found by the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from onlooker.errors import InputError
+
+if TYPE_CHECKING:
+    from onlooker.models.request import Image, Part, Sound
+    from onlooker.protocol.condition import Condition
+    from onlooker.protocol.scoring import Family
+    from onlooker.records.labels import LabelRules
+    from onlooker.records.public import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What of an episode reaches the model under a condition: the only thing a prompt is rendered from beside the item.
+
+    ``frames`` in time order, ``sound`` the sound where it is sent, ``transcript`` the words spoken as timed lines (None
+    where the condition has none; an empty string where nobody was heard).
+    """
+
+    frames: tuple[Image, ...] = ()
+    sound: Sound | None = None
+    transcript: str | None = None
+
+
+Render = Callable[["Item", "Condition", Given], "tuple[Part, ...]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A family.
+
+    family     the word in ``bundle.yaml``
+    title      for people
+    claims     one sentence: what it measures
+    citation   the paper
+    labels     what the family asks of labels: closed sets of values, what must be there
+    conditions what a model can be given, the default first
+    baseline   the condition without any medium, run beside the others to tell what words alone give away; None: none
+    render     item, condition and what is given -> the parts of the request
+    scoring    how predictions become numbers (``onlooker.protocol.scoring``)
+    tables     what a report breaks the scores down by: (title, the start of the metrics' names), in order
+    main_metric the metric that stands for the whole
+    """
+
+    family: str
+    title: str
+    claims: str
+    citation: str
+    labels: LabelRules
+    conditions: tuple[Condition, ...]
+    baseline: str | None
+    render: Render
+    scoring: Family
+    tables: tuple[tuple[str, str], ...]
+    main_metric: str = "accuracy"
+
+    def condition(self, name: str) -> Condition:
+        """The condition of that name. Raises ``InputError`` that lists the names there are."""
+        for condition in self.conditions:
+            if condition.name == name:
+                return condition
+        names = ", ".join(c.name for c in self.conditions) or "none is built yet"
+        raise InputError(f"{self.family} has no condition of this name", value=name, remedy=f"one of {names}")
+
+    @property
+    def default(self) -> Condition:
+        """The condition that is meant where none is named. Raises ``InputError`` where the family has none."""
+        if not self.conditions:
+            raise InputError(f"asking models is not built yet for {self.family}: its predictions can be scored")
+        return self.conditions[0]
