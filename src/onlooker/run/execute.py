@@ -1,0 +1,304 @@
+"""Carries out a plan: delivers media, renders, asks, records. Killed at any moment, it goes on where it stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.metadata
+import json
+import platform
+import signal
+import time
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onlooker
+from onlooker.errors import MediaError, ModelError, OnlookerError, QuotaExhausted
+from onlooker.models.request import Modality, Model, Reply, Request
+from onlooker.models.retry import ask_with_retry
+from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.protocol.condition import Condition
+from onlooker.records.public import Episode, Item
+from onlooker.run.delivery import Delivered, Delivery, Window
+from onlooker.run.export import export
+from onlooker.run.ledger import LEDGER_NAME, Attempt, CallKey, Entry, Ledger
+from onlooker.run.lock import locked
+from onlooker.run.plan import Plan, freeze
+from onlooker.run.progress import Progress
+
+# Decoding and detecting run in threads beside the event loop; two of them keep two cores busy.
+_MEDIA_THREADS = 2
+# Deliveries kept for the items of one episode that follow one another.
+_KEPT_DELIVERIES = 16
+_LIBRARIES = ("av", "numpy", "openai", "xllamacpp", "faster-whisper", "onnxruntime", "rapidocr")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a session ended: calls finished, those without an answer by cause, those of the plan that are left."""
+
+    asked: int
+    failed_media: int
+    failed_calls: int
+    left: int
+    stopped: str | None
+
+
+@dataclass(slots=True)
+class Session:
+    """One process working on one run folder."""
+
+    plan: Plan
+    benchmark: Benchmark
+    model: Model
+    delivery: Delivery
+    episodes: Mapping[str, Episode]
+    run_dir: Path
+    concurrency: int = 4
+    attempts: int = 5
+    deadline_s: float = 600.0
+    _kept: OrderedDict[tuple[str, str, Window | None], asyncio.Task[Delivered]] = field(default_factory=OrderedDict)
+    _stop: str | None = None
+
+    def work(self) -> Outcome:
+        """Ask what the ledger does not have yet, then write the exports.
+
+        Raises ``RunLocked`` where another process works in the folder and ``InputError`` where the folder belongs to
+        another plan. What goes wrong with one medium or one call becomes a row, never an exception.
+        """
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        with locked(self.run_dir):
+            freeze(self.plan, self.run_dir)
+            ledger = Ledger(self.run_dir / LEDGER_NAME)
+            try:
+                return asyncio.run(self._work(ledger))
+            finally:
+                ledger.close()
+
+    async def _work(self, ledger: Ledger) -> Outcome:
+        finished = ledger.finished()
+        waiting = deque(key for key in self.plan.calls() if not finished.get(key, False))
+        total = len(waiting) + sum(finished.values())
+        session = ledger.start_session()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupt)
+        items = {item.id: item for item in self.plan.items}
+        conditions = {c.name: c for c in self.plan.conditions}
+        media_slots = asyncio.Semaphore(_MEDIA_THREADS)
+        asked = failed_media = failed_calls = 0
+        fatal: list[OnlookerError] = []
+
+        async def worker() -> None:
+            nonlocal asked, failed_media, failed_calls
+            while waiting and self._stop is None:
+                key = waiting.popleft()
+                try:
+                    entry = await self._one(ledger, key, items[key.item], conditions[key.condition], media_slots)
+                except OnlookerError as error:
+                    # Concerns the whole run (quota, a missing part): the calls under way are finished and kept.
+                    self._stop = str(error)
+                    fatal.append(error)
+                    return
+                ledger.record(entry)
+                asked += 1
+                if not entry.final:
+                    by_model = entry.prediction["error"]["kind"] == "model"
+                    failed_calls += by_model
+                    failed_media += not by_model
+                progress.advance(failed=not entry.final)
+
+        try:
+            with Progress(f"{self.model.name}", total, total - len(waiting)) as progress:
+                await asyncio.gather(*(worker() for _ in range(min(self.concurrency, max(len(waiting), 1)))))
+        finally:
+            await self.model.close()
+            ledger.end_session(session, asked)
+            export(self.plan, ledger, self.run_dir, self._card())
+        for error in fatal:
+            if not isinstance(error, QuotaExhausted):
+                raise error
+        done = ledger.finished()
+        left = sum(not done.get(key, False) for key in self.plan.calls())
+        return Outcome(asked, failed_media, failed_calls, left, self._stop)
+
+    def _interrupt(self) -> None:
+        if self._stop is not None:  # asked a second time: at once
+            raise SystemExit(130)
+        self._stop = "interrupted; the calls under way are kept"
+
+    async def _one(
+        self, ledger: Ledger, key: CallKey, item: Item, condition: Condition, media_slots: asyncio.Semaphore
+    ) -> Entry:
+        started = time.monotonic()
+        request_row: dict[str, Any] = {
+            "item": key.item,
+            "part": key.part,
+            "model": self.model.name,
+            "condition": key.condition,
+            "seed": key.seed,
+            "episode": item.episode,
+        }
+        try:
+            delivered = await self._deliver(item, condition, media_slots)
+        except MediaError as error:
+            return self._failure(key, request_row, type(error).__name__, error, started)
+        request = Request(
+            self.benchmark.render(item, condition, _accepted(delivered.given, self.model)),
+            max_output_tokens=condition.max_output_tokens,
+            temperature=self.plan.parameters.temperature,
+            seed=key.seed,
+        )
+        request_row |= {"text": request.text, "media": delivered.record}
+
+        asked_at = time.monotonic()
+        try:
+            reply = await ask_with_retry(
+                _Noted(self.model, key, ledger), request, attempts=self.attempts, deadline_s=self.deadline_s
+            )
+        except QuotaExhausted:
+            raise
+        except ModelError as error:
+            return self._failure(key, request_row, "model", error, asked_at, request)
+        return Entry(
+            key,
+            self._call_sha256(request),
+            True,
+            self._prediction(key, reply, time.monotonic() - asked_at, request),
+            {**request_row, "details": dict(reply.details)},
+        )
+
+    async def _deliver(self, item: Item, condition: Condition, media_slots: asyncio.Semaphore) -> Delivered:
+        window = (item.window.start_s, item.window.end_s) if item.window else None
+        kept = (item.episode, condition.name, window)
+        task = self._kept.get(kept)
+        if task is None:
+
+            async def deliver() -> Delivered:
+                async with media_slots:
+                    return await asyncio.to_thread(
+                        self.delivery.deliver, self.episodes[item.episode], condition, window
+                    )
+
+            task = self._kept[kept] = asyncio.create_task(deliver())
+            while len(self._kept) > _KEPT_DELIVERIES:
+                self._kept.popitem(last=False)
+        return await task
+
+    def _prediction(self, key: CallKey, reply: Reply, seconds: float, request: Request) -> dict[str, Any]:
+        return {
+            "item": key.item,
+            "part": key.part,
+            "model": self.model.name,
+            "condition": key.condition,
+            "seed": key.seed,
+            "raw": reply.text,
+            "status": reply.status,
+            "usage": {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens},
+            "cost_usd": reply.cost_usd,
+            "latency_s": round(seconds, 4),
+            "served_model": reply.served_model,
+            "prompt_sha256": request.prompt_sha256(),
+            "media_sha256": request.media_sha256(),
+        }
+
+    def _failure(
+        self,
+        key: CallKey,
+        request_row: dict[str, Any],
+        kind: str,
+        error: Exception,
+        started: float,
+        request: Request | None = None,
+    ) -> Entry:
+        # Nothing was answered: a later session asks again, after the file or the endpoint is mended.
+        request = request or Request(())
+        row = self._prediction(key, Reply("", "error"), time.monotonic() - started, request)
+        return Entry(
+            key,
+            self._call_sha256(request),
+            False,
+            {**row, "error": {"kind": kind, "message": str(error)}},
+            request_row,
+        )
+
+    def _call_sha256(self, request: Request) -> str:
+        content = [
+            sorted(self.model.fingerprint.items()),
+            request.prompt_sha256(),
+            request.media_sha256(),
+            request.max_output_tokens,
+            request.temperature,
+            request.seed,
+        ]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def _card(self) -> dict[str, Any]:
+        versions = {}
+        for name in _LIBRARIES:
+            try:
+                versions[name] = importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+        return {
+            "onlooker": onlooker.__version__,
+            "python": platform.python_version(),
+            "libraries": versions,
+            "concurrency": self.concurrency,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """The model, with every attempt of one call written into the ledger, also those that failed."""
+
+    model: Model
+    key: CallKey
+    ledger: Ledger
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def accepts(self) -> frozenset[Modality]:
+        return self.model.accepts
+
+    @property
+    def fingerprint(self) -> Mapping[str, str]:
+        return self.model.fingerprint
+
+    async def ask(self, request: Request) -> Reply:
+        started_at, started = time.time(), time.monotonic()
+        try:
+            reply = await self.model.ask(request)
+        except ModelError as error:
+            seconds = time.monotonic() - started
+            self.ledger.record_attempt(Attempt(self.key, started_at, seconds, type(error).__name__, str(error)))
+            raise
+        self.ledger.record_attempt(
+            Attempt(
+                self.key,
+                started_at,
+                time.monotonic() - started,
+                reply.status,
+                input_tokens=reply.input_tokens,
+                output_tokens=reply.output_tokens,
+            )
+        )
+        return reply
+
+    async def close(self) -> None:
+        await self.model.close()
+
+
+def _accepted(given: Given, model: Model) -> Given:
+    """The given without what the model does not take: a model that sees no pictures is sent none."""
+    return Given(
+        frames=given.frames if "image" in model.accepts else (),
+        sound=given.sound if "sound" in model.accepts else None,
+        transcript=given.transcript,
+    )

@@ -1,0 +1,59 @@
+"""Whether a condition makes sense for a model: checked before the first call, so that nothing is asked in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from onlooker.errors import InputError, OnlookerError
+from onlooker.media.grid import parse_policy
+from onlooker.models.request import Modality
+from onlooker.protocol.benchmark import Benchmark
+from onlooker.protocol.condition import Condition
+
+
+def check_condition(benchmark: Benchmark, condition: Condition, accepts: Collection[Modality]) -> None:
+    """Raise ``InputError`` where the model cannot take what the condition gives, or would get another one's request.
+
+    The second happens when two conditions differ only in something the model does not take: ``no_audio`` is ``origin``
+    for a model without ears, and a difference between the two would be noise.
+    """
+    if condition.frames is not None:
+        parse_policy(condition.frames)
+        if "image" not in accepts:
+            raise InputError(
+                f"the condition {condition.name} shows frames, and this model takes no pictures",
+                remedy="choose a condition without frames, or a model that sees (--accepts text,image)",
+            )
+    for other in benchmark.conditions:
+        if other.name == condition.name:
+            return
+        if condition.same_as is None and _received(other, accepts) == _received(condition, accepts):
+            raise InputError(
+                f"for a model that takes {', '.join(sorted(accepts))} the condition {condition.name} is the same "
+                f"request as {other.name}",
+                remedy=f"ask {other.name} only, or say what the model takes (--accepts text,image,sound)",
+            )
+
+
+def fitting_conditions(
+    benchmark: Benchmark, accepts: Collection[Modality]
+) -> tuple[list[Condition], list[tuple[Condition, str]]]:
+    """All conditions that differ for such a model, and those left out with the reason."""
+    fit: list[Condition] = []
+    unfit: list[tuple[Condition, str]] = []
+    for condition in benchmark.conditions:
+        if condition.same_as is not None:
+            unfit.append((condition, f"a second name of {condition.same_as}"))
+            continue
+        try:
+            check_condition(benchmark, condition, accepts)
+        except OnlookerError as error:
+            unfit.append((condition, str(error)))
+        else:
+            fit.append(condition)
+    return fit, unfit
+
+
+def _received(condition: Condition, accepts: Collection[Modality]) -> Sequence[object]:
+    heard = condition.sound and "sound" in accepts
+    return (condition.template, condition.frames, condition.medium, heard, condition.transcript)

@@ -1,0 +1,141 @@
+"""A run's plan: which calls it owes, frozen to ``plan.json`` with the digests that make two runs comparable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onlooker
+from onlooker.errors import InputError
+from onlooker.protocol.benchmark import Benchmark
+from onlooker.protocol.condition import Condition
+from onlooker.protocol.description import describe_condition
+from onlooker.records.bundle import Bundle
+from onlooker.records.digest import bundle_sha256
+from onlooker.records.jsonl import write_text
+from onlooker.records.public import Item
+from onlooker.run.ledger import CallKey
+
+PLAN_NAME = "plan.json"
+_PLACE = "path"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What is the same for all calls of a run. ``max_side_px`` of a frame, ``jpeg_quality`` 1-95, temperature >= 0."""
+
+    temperature: float = 0.0
+    max_side_px: int = 512
+    jpeg_quality: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The calls that a run owes, in the order of its exports."""
+
+    items: tuple[Item, ...]
+    conditions: tuple[Condition, ...]
+    seeds: tuple[int | None, ...]
+    parameters: Parameters
+    document: dict[str, Any]
+
+    def calls(self) -> Iterable[CallKey]:
+        """Condition by condition, then item by item: neighbours share an episode and so its frames."""
+        for condition in self.conditions:
+            for item in self.items:
+                for seed in self.seeds:
+                    yield CallKey(item.id, None, condition.name, seed)
+
+
+def make_plan(
+    bundle: Bundle,
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    *,
+    model_name: str,
+    fingerprint: Mapping[str, str],
+    conditions: Sequence[Condition],
+    seeds: Sequence[int | None] = (None,),
+    parameters: Parameters | None = None,
+) -> Plan:
+    """The plan for these items under these conditions.
+
+    Raises ``InputError`` where there is nothing to ask or a condition is named twice.
+    """
+    parameters = parameters or Parameters()
+    names = [c.name for c in conditions]
+    if not items:
+        raise InputError("no item to ask", where=str(bundle.path), remedy="fill items.jsonl, or widen the selection")
+    if len(set(names)) < len(names):
+        raise InputError("a condition is named twice", value=names)
+    document = {
+        "items": [item.id for item in items],
+        "bundle": {
+            "name": bundle.card.name,
+            "family": bundle.card.family,
+            "version": bundle.card.version,
+            "sha256": bundle_sha256(bundle.path),
+            _PLACE: str(bundle.path.resolve()),
+        },
+        "model": {"name": model_name, "fingerprint": dict(fingerprint)},
+        "conditions": {c.name: describe_condition(benchmark, c)["sha256"] for c in conditions},
+        "seeds": list(seeds),
+        "parameters": {
+            "temperature": parameters.temperature,
+            "max_side_px": parameters.max_side_px,
+            "jpeg_quality": parameters.jpeg_quality,
+        },
+        "onlooker": onlooker.__version__,
+    }
+    return Plan(tuple(items), tuple(conditions), tuple(seeds), parameters, document)
+
+
+def freeze(plan: Plan, run_dir: Path) -> None:
+    """Write ``plan.json``, or check that the one there is the same plan.
+
+    Raises ``InputError`` that names every difference: answers to two plans never share a folder.
+    """
+    path = run_dir / PLAN_NAME
+    if path.exists():
+        before = read_plan_document(path)
+        differences = sorted(_differences(before, plan.document))
+        if differences:
+            raise InputError(
+                f"this folder holds a run of another plan: {'; '.join(differences)}",
+                where=str(path),
+                remedy="choose another --out, or repeat the options of that run",
+            )
+        if before == plan.document:
+            return
+    # Only the bundle's place may have changed: the folder was moved.
+    write_text(path, json.dumps(plan.document, ensure_ascii=False, indent=2) + "\n")
+
+
+def read_plan_document(path: Path) -> dict[str, Any]:
+    """``plan.json`` as written by ``freeze``. Raises ``InputError`` where it is missing or no JSON object."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("no run here", where=str(path), remedy="onlooker eval BUNDLE --model M --out RUN") from error
+    except ValueError as error:
+        raise InputError(f"not JSON ({error})", where=str(path)) from error
+    if not isinstance(document, dict):
+        raise InputError("expected one JSON object", where=str(path), value=document)
+    return document
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "") -> Iterable[str]:
+    for key in before.keys() | now.keys():
+        where = f"{place}{key}"
+        old, new = before.get(key), now.get(key)
+        if key == _PLACE or old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _differences(old, new, f"{where}.")
+        elif isinstance(old, list) and isinstance(new, list):
+            yield f"{where} has {len(old)} entries there and {len(new)} here, or others"
+        else:
+            yield f"{where} is {old!r} there and {new!r} here"

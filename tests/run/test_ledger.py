@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from onlooker.errors import InputError, OnlookerError, RunLocked
+from onlooker.run.ledger import Attempt, CallKey, Entry, Ledger
+from onlooker.run.lock import locked
+
+
+def entry(item: str, *, raw: str = "A", final: bool = True, seed: int | None = None) -> Entry:
+    return Entry(CallKey(item, None, "origin", seed), "0" * 64, final, {"item": item, "raw": raw}, {"item": item})
+
+
+def test_what_was_recorded_is_there_after_reopening(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l.sqlite")
+    rows = [entry("a"), entry("b", seed=0), entry("b", seed=1), entry('\u2028 😀 "')]
+    for row in rows:
+        ledger.record(row)
+    ledger.close()
+    again = Ledger(tmp_path / "l.sqlite")
+    assert sorted(again.entries(), key=lambda e: e.key.columns()) == sorted(rows, key=lambda e: e.key.columns())
+    assert again.finished() == {row.key: True for row in rows}
+    again.close()
+
+
+def test_a_final_answer_is_never_replaced_and_a_failure_is(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l.sqlite")
+    ledger.record(entry("a", raw="", final=False))
+    ledger.record(entry("a", raw="B"))
+    with pytest.raises(OnlookerError, match="already has its final answer"):
+        ledger.record(entry("a", raw="C"))
+    assert [e.prediction["raw"] for e in ledger.entries()] == ["B"]
+    ledger.close()
+
+
+def test_totals_count_every_attempt_and_keep_unknown_unknown(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l.sqlite")
+    key = CallKey("a", None, "origin", None)
+    ledger.record_attempt(Attempt(key, 0.0, 1.5, "TransientModelError", "429"))
+    assert ledger.totals()["input_tokens"] is None
+    ledger.record_attempt(Attempt(key, 2.0, 0.5, "ok", input_tokens=10, output_tokens=0))
+    totals = ledger.totals()
+    assert (totals["attempts"], totals["call_seconds"], totals["input_tokens"], totals["output_tokens"]) == (
+        2,
+        2.0,
+        10,
+        0,
+    )
+    ledger.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough to be read as one" * 40])
+def test_a_broken_ledger_stops_with_a_message_and_is_not_overwritten(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "l.sqlite"
+    path.write_bytes(content)
+    if not content:  # SQLite takes an empty file for a new database, and nothing is lost by that
+        Ledger(path).close()
+        return
+    with pytest.raises(InputError, match="cannot be read"):
+        Ledger(path)
+    assert path.read_bytes() == content
+
+
+def test_a_ledger_of_a_newer_onlooker_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    Ledger(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO migrations VALUES ('m999_future', 0)")
+    db.close()
+    with pytest.raises(InputError, match="m999_future"):
+        Ledger(path)
+
+
+def test_kill_at_any_moment_loses_no_committed_row(tmp_path: Path) -> None:
+    """The writer prints an id after its commit; whatever was printed before SIGKILL is in the ledger (case R03)."""
+    writer = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from tests.run.test_ledger import entry
+        from onlooker.run.ledger import Ledger
+        ledger = Ledger(Path(sys.argv[1]))
+        start = len(ledger.finished())
+        for n in range(start, start + 100_000):
+            ledger.record(entry(f"i{n}", raw="x" * 200))
+            print(n, flush=True)
+        """
+    )
+    path = tmp_path / "l.sqlite"
+    committed = -1
+    for delay in (0.0, 0.002, 0.005, 0.011, 0.023):
+        process = subprocess.Popen([sys.executable, "-c", writer, str(path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        committed = max(committed, int(process.stdout.readline()))
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        for line in process.stdout.read().split("\n"):
+            if line.isdigit():
+                committed = max(committed, int(line))
+        process.wait()
+        process.stdout.close()
+        ledger = Ledger(path)
+        assert len(ledger.finished()) >= committed + 1
+        ledger.close()
+
+
+def test_two_writers_do_not_lose_rows_or_fail(tmp_path: Path) -> None:
+    """Case R10, with two processes."""
+    writer = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from tests.run.test_ledger import entry
+        from onlooker.run.ledger import Ledger
+        ledger = Ledger(Path(sys.argv[1]))
+        for n in range(100):
+            ledger.record(entry(f"{sys.argv[2]}-{n}"))
+        """
+    )
+    path = tmp_path / "l.sqlite"
+    both = [subprocess.Popen([sys.executable, "-c", writer, str(path), who]) for who in "ab"]
+    assert [p.wait() for p in both] == [0, 0]
+    ledger = Ledger(path)
+    assert len(ledger.finished()) == 200
+    ledger.close()
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    db.close()
+
+
+def test_one_live_process_a_folder_and_a_dead_one_does_not_count(tmp_path: Path) -> None:
+    """Case R06: two live runs are refused; the lock of a killed owner is free."""
+    holder = textwrap.dedent(
+        """
+        import sys, time
+        from pathlib import Path
+        from onlooker.run.lock import locked
+        with locked(Path(sys.argv[1])):
+            print("held", flush=True)
+            time.sleep(60)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", holder, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    with pytest.raises(RunLocked, match=f"another process \\({process.pid}\\)"), locked(tmp_path):
+        pass
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    with locked(tmp_path):
+        pass
