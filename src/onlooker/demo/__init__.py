@@ -1,0 +1,1 @@
+"""Two small bundles of questions on clips that other packages carry, for trying out commands."""
