@@ -1,0 +1,31 @@
+"""``onlooker describe``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from onlooker.cli.terminal import say
+
+if TYPE_CHECKING:
+    from onlooker.cli.types import Commands
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "describe", help="print the effective protocol of a family: prompts, samplers, caps, hash"
+    )
+    parser.add_argument("family", metavar="FAMILY")
+    parser.add_argument("--condition", metavar="C", help="one condition only (all)")
+    parser.set_defaults(run=_describe)
+
+
+def _describe(options: argparse.Namespace) -> int:
+    from onlooker.catalog import load_benchmark
+    from onlooker.protocol.description import describe_text
+
+    benchmark = load_benchmark(options.family)
+    conditions = [benchmark.condition(options.condition)] if options.condition else benchmark.conditions
+    say(describe_text(benchmark, conditions).rstrip("\n"))
+    return 0

@@ -1,0 +1,50 @@
+"""The ``onlooker`` command.
+
+Exit codes: 0; 1 for bad input, with the problems on standard error (``validate``: on standard output); 2 for wrong
+usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import onlooker
+from onlooker.cli import assets, bundles, demo, describe, evaluate, frames, report, score
+from onlooker.errors import OnlookerError
+
+NOUNS = (bundles, evaluate, score, report, describe, frames, assets, demo)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands. The test of the documentation reads it too."""
+    parser = argparse.ArgumentParser(
+        prog="onlooker", description="Benchmarks of social understanding in video: build, run, score, report."
+    )
+    parser.add_argument("--version", action="version", version=f"onlooker {onlooker.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for noun in NOUNS:
+        noun.add_commands(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = make_parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except OnlookerError as error:
+        print(f"onlooker {options.command}: {error}", file=sys.stderr)  # noqa: T201 - this is the command's voice
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

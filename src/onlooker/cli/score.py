@@ -1,0 +1,64 @@
+"""``onlooker score``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onlooker.cli.terminal import note, say, table
+
+if TYPE_CHECKING:
+    from onlooker.cli.types import Commands
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("score", help="compute every metric with its interval")
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE")
+    parser.add_argument("--predictions", required=True, nargs="+", action="extend", type=Path, metavar="FILE")
+    parser.add_argument("--judgements", nargs="+", action="extend", type=Path, default=[], metavar="FILE")
+    parser.add_argument("--judge", metavar="NAME", help="which judge counts, where there are several")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write scores.json")
+    parser.add_argument("--items-out", type=Path, metavar="FILE", help="one row an item, model, condition and seed")
+    add_bootstrap_options(parser)
+    parser.set_defaults(run=_score)
+
+
+def add_bootstrap_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that draws intervals."""
+    parser.add_argument("--draws", type=int, default=10_000, metavar="N", help="bootstrap draws (10000)")
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the bootstrap (42)")
+
+
+def _score(options: argparse.Namespace) -> int:
+    from onlooker.catalog import load_benchmark
+    from onlooker.records.bundle import open_bundle
+    from onlooker.records.jsonl import write_text
+    from onlooker.score.score import score_bundle
+    from onlooker.score.table import score_tables
+
+    bundle = open_bundle(options.bundle)
+    result = score_bundle(
+        bundle,
+        load_benchmark(bundle.card.family).scoring,
+        options.predictions,
+        options.judgements,
+        draws=options.draws,
+        seed=options.seed,
+        judge=options.judge,
+    )
+    write_text(options.out, json.dumps(result.scores, ensure_ascii=False, indent=1) + "\n")
+    if options.items_out:
+        write_text(options.items_out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in result.items))
+    for scored in score_tables(result):
+        say(f"{scored.model}, {scored.condition}: {scored.coverage}")
+        say(table([("metric", "value", "95 % interval", "n"), *scored.rows], right=(1, 2, 3)))
+        for line in scored.notes:
+            say(f"  {line}")
+        say()
+    for line in result.notes:
+        note(line)
+    say(str(options.out))
+    return 0

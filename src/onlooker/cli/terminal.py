@@ -1,0 +1,35 @@
+"""What the commands print: results on standard output, what is going on on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def say(line: str = "") -> None:
+    """A line of the result."""
+    print(line)  # noqa: T201 - the command line's output
+
+
+def note(line: str) -> None:
+    """A line about what is going on."""
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - the command line's output
+
+
+def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
+    """Plain columns, the first row as the head; the columns named in ``right`` are set to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    head, *body = rows
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, title in enumerate(head):
+        grid.add_column(Text(title), justify="right" if number in right else "left", overflow="fold")
+    for row in body:
+        grid.add_row(*(Text(cell) for cell in row))
+    console = Console(file=sys.stdout)
+    with console.capture() as captured:
+        console.print(grid)
+    return captured.get().rstrip("\n")
