@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 
 import onlooker
-from onlooker.cli import assets, bundles, demo, describe, evaluate, frames, report, score
+from onlooker.cli import assets, bundles, comparison, demo, describe, evaluate, frames, report, score
 from onlooker.errors import OnlookerError
 
-NOUNS = (bundles, evaluate, score, report, describe, frames, assets, demo)
+NOUNS = (bundles, evaluate, score, comparison, report, describe, frames, assets, demo)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -17,13 +17,18 @@ def add_commands(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("score", help="compute every metric with its interval")
     parser.add_argument("bundle", type=Path, metavar="BUNDLE")
-    parser.add_argument("--predictions", required=True, nargs="+", action="extend", type=Path, metavar="FILE")
-    parser.add_argument("--judgements", nargs="+", action="extend", type=Path, default=[], metavar="FILE")
-    parser.add_argument("--judge", metavar="NAME", help="which judge counts, where there are several")
+    add_result_files(parser)
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write scores.json")
     parser.add_argument("--items-out", type=Path, metavar="FILE", help="one row an item, model, condition and seed")
     add_bootstrap_options(parser)
     parser.set_defaults(run=_score)
+
+
+def add_result_files(parser: argparse.ArgumentParser) -> None:
+    """The files of every command that reads what models and judges wrote."""
+    parser.add_argument("--predictions", required=True, nargs="+", action="extend", type=Path, metavar="FILE")
+    parser.add_argument("--judgements", nargs="+", action="extend", type=Path, default=[], metavar="FILE")
+    parser.add_argument("--judge", metavar="NAME", help="which judge counts, where there are several")
 
 
 def add_bootstrap_options(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,10 @@ import sys
 from collections.abc import Sequence
 
 
+# A table that goes into a file or a pipe has no terminal to fit into.
+_FILE_COLUMNS = 160
+
+
 def say(line: str = "") -> None:
     """A line of the result."""
     print(line)  # noqa: T201 - the command line's output
@@ -29,7 +33,7 @@ def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
         grid.add_column(Text(title), justify="right" if number in right else "left", overflow="fold")
     for row in body:
         grid.add_row(*(Text(cell) for cell in row))
-    console = Console(file=sys.stdout)
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _FILE_COLUMNS)
     with console.capture() as captured:
         console.print(grid)
-    return captured.get().rstrip("\n")
+    return "\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n")

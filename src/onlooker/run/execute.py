@@ -47,6 +47,14 @@ class Outcome:
     stopped: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """How much goes on at a time: media being read, calls under way."""
+
+    media: asyncio.Semaphore
+    asking: asyncio.Semaphore
+
+
 @dataclass(slots=True)
 class Session:
     """One process working on one run folder."""
@@ -88,7 +96,10 @@ class Session:
             loop.add_signal_handler(number, self._interrupt)
         items = {item.id: item for item in self.plan.items}
         conditions = {c.name: c for c in self.plan.conditions}
-        media_slots = asyncio.Semaphore(_MEDIA_THREADS)
+        # Media for the next calls are read while these are answered; a latency counts from when its turn comes.
+        slots = _Slots(
+            asyncio.Semaphore(_MEDIA_THREADS), asyncio.Semaphore(self.model.at_once or max(self.concurrency, 1))
+        )
         asked = failed_media = failed_calls = 0
         fatal: list[OnlookerError] = []
 
@@ -97,7 +108,7 @@ class Session:
             while waiting and self._stop is None:
                 key = waiting.popleft()
                 try:
-                    entry = await self._one(ledger, key, items[key.item], conditions[key.condition], media_slots)
+                    entry = await self._one(ledger, key, items[key.item], conditions[key.condition], slots)
                 except OnlookerError as error:
                     # Concerns the whole run (quota, a missing part): the calls under way are finished and kept.
                     self._stop = str(error)
@@ -130,9 +141,7 @@ class Session:
             raise SystemExit(130)
         self._stop = "interrupted; the calls under way are kept"
 
-    async def _one(
-        self, ledger: Ledger, key: CallKey, item: Item, condition: Condition, media_slots: asyncio.Semaphore
-    ) -> Entry:
+    async def _one(self, ledger: Ledger, key: CallKey, item: Item, condition: Condition, slots: _Slots) -> Entry:
         started = time.monotonic()
         request_row: dict[str, Any] = {
             "item": key.item,
@@ -143,7 +152,7 @@ class Session:
             "episode": item.episode,
         }
         try:
-            delivered = await self._deliver(item, condition, media_slots)
+            delivered = await self._deliver(item, condition, slots)
         except MediaError as error:
             return self._failure(key, request_row, type(error).__name__, error, started)
         request = Request(
@@ -154,31 +163,33 @@ class Session:
         )
         request_row |= {"text": request.text, "media": delivered.record}
 
-        asked_at = time.monotonic()
-        try:
-            reply = await ask_with_retry(
-                _Noted(self.model, key, ledger), request, attempts=self.attempts, deadline_s=self.deadline_s
-            )
-        except QuotaExhausted:
-            raise
-        except ModelError as error:
-            return self._failure(key, request_row, "model", error, asked_at, request)
+        async with slots.asking:
+            asked_at = time.monotonic()
+            try:
+                reply = await ask_with_retry(
+                    _Noted(self.model, key, ledger), request, attempts=self.attempts, deadline_s=self.deadline_s
+                )
+            except QuotaExhausted:
+                raise
+            except ModelError as error:
+                return self._failure(key, request_row, "model", error, asked_at, request)
+            seconds = time.monotonic() - asked_at
         return Entry(
             key,
             self._call_sha256(request),
             True,
-            self._prediction(key, reply, time.monotonic() - asked_at, request),
+            self._prediction(key, reply, seconds, request),
             {**request_row, "details": dict(reply.details)},
         )
 
-    async def _deliver(self, item: Item, condition: Condition, media_slots: asyncio.Semaphore) -> Delivered:
+    async def _deliver(self, item: Item, condition: Condition, slots: _Slots) -> Delivered:
         window = (item.window.start_s, item.window.end_s) if item.window else None
         kept = (item.episode, condition.name, window)
         task = self._kept.get(kept)
         if task is None:
 
             async def deliver() -> Delivered:
-                async with media_slots:
+                async with slots.media:
                     return await asyncio.to_thread(
                         self.delivery.deliver, self.episodes[item.episode], condition, window
                     )
@@ -290,6 +301,10 @@ class _Noted:
             )
         )
         return reply
+
+    @property
+    def at_once(self) -> int | None:
+        return self.model.at_once
 
     async def close(self) -> None:
         await self.model.close()

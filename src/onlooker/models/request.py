@@ -1,0 +1,160 @@
+"""What a model is asked and what it answers, the same for every provider.
+
+A request is an ordered list of parts. A frame never travels without its time and the digest of the
+file it came from (law 5 of the house); the digest of a request covers the exact bytes and words
+sent, and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, get_args
+
+Modality = Literal["text", "image", "sound"]
+MODALITIES: tuple[Modality, ...] = get_args(Modality)
+Status = Literal["ok", "empty", "truncated", "refused", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of the prompt.
+
+    ``material`` marks words of the episode itself (a transcript, subtitles) as opposed to the
+    question: a model with a small context may thin them, line by line, if it says so in its reply.
+    No digest depends on the mark.
+    """
+
+    text: str
+    material: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One frame: JPEG bytes, its time in seconds from the first frame, its source's sha256."""
+
+    jpeg: bytes
+    time_s: float
+    source_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """Sound as a WAV file (16 kHz, mono, 16 bit), ``start_s`` to ``end_s`` of its source."""
+
+    wav: bytes
+    start_s: float
+    end_s: float
+    source_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The answer options as one part: a model that scores options can show them in another order.
+
+    ``ids`` and ``texts`` have equal length (2 or more); ``select`` says whether one or all right
+    ones are asked for.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    select: Literal["one", "all"] = "one"
+
+    @property
+    def text(self) -> str:
+        """The lines every text model reads: ``A. first option``."""
+        return "\n".join(f"{i}. {t}" for i, t in zip(self.ids, self.texts, strict=True))
+
+
+Part = Text | Image | Sound | Options
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call. ``temperature`` >= 0; ``max_output_tokens`` >= 1.
+
+    ``seed`` is sent where the provider takes one.
+    """
+
+    parts: tuple[Part, ...]
+    max_output_tokens: int = 512
+    temperature: float = 0.0
+    seed: int | None = None
+
+    @property
+    def text(self) -> str:
+        """All words of the request in order, media left out (what a person reads in the report)."""
+        return "".join(p.text for p in self.parts if isinstance(p, Text | Options))
+
+    def prompt_sha256(self) -> str:
+        """Digest of the words and the order of parts, in hex."""
+        shape = [
+            ["text", p.text]
+            if isinstance(p, Text)
+            else ["options", list(p.ids), list(p.texts), p.select]
+            if isinstance(p, Options)
+            else ["image" if isinstance(p, Image) else "sound"]
+            for p in self.parts
+        ]
+        return hashlib.sha256(json.dumps(shape, ensure_ascii=False).encode()).hexdigest()
+
+    def media_sha256(self) -> str:
+        """Digest of the media bytes in the order sent, in hex; of nothing where there are none."""
+        digest = hashlib.sha256()
+        for part in self.parts:
+            if isinstance(part, Image):
+                digest.update(hashlib.sha256(part.jpeg).digest())
+            elif isinstance(part, Sound):
+                digest.update(hashlib.sha256(part.wav).digest())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, ``text`` unaltered. None: the provider did not say (never a guess).
+
+    ``details`` holds what only this kind of model can tell, as JSON values (probabilities of the
+    options, observations).
+    """
+
+    text: str
+    status: Status
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    served_model: str | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class Model(Protocol):
+    """Anything that answers requests; safe to call from several tasks of one event loop."""
+
+    @property
+    def name(self) -> str:
+        """The name that stands in predictions, e.g. ``openai:gpt-5.5`` or ``embedded``."""
+        ...
+
+    @property
+    def accepts(self) -> frozenset[Modality]:
+        """Which kinds of parts it takes. The runner sends no others."""
+        ...
+
+    @property
+    def fingerprint(self) -> Mapping[str, str]:
+        """What tells two models apart for a cache or a resumed run: endpoint, digests of files."""
+        ...
+
+    @property
+    def at_once(self) -> int | None:
+        """How many requests it answers at a time; None: as many as it is asked."""
+        ...
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer, or raise ``TransientModelError``, ``QuotaExhausted`` or ``ModelError``."""
+        ...
+
+    async def close(self) -> None:
+        """Free connections, processes and memory. Safe to call twice."""
+        ...

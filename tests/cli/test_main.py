@@ -1,0 +1,127 @@
+"""The command line as a person meets it: exit codes, where messages go, no traceback for bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onlooker.cli.main import main
+from tests.run.conftest import write_rows
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "onlooker.cli.main", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    folder = tmp_path / "b"
+    folder.mkdir()
+    (folder / "bundle.yaml").write_text("name: b\nfamily: mmhbench\nversion: '1'\nlicense: CC0\n", encoding="utf-8")
+    write_rows(folder / "episodes.jsonl", [{"id": "e1", "media": {}}, {"id": "e2", "media": {}, "duration_s": 660.0}])
+    items = [
+        {
+            "id": f"q{n}",
+            "episode": f"e{n % 2 + 1}",
+            "task": "choice",
+            "question": f"What is felt, {n}?",
+            "options": [{"id": i, "text": f"{i} {n}"} for i in "ABCD"],
+            "select": "one",
+            "labels": {"perspective": "third", "topic": "health"},
+        }
+        for n in range(8)
+    ]
+    write_rows(folder / "items.jsonl", items)
+    write_rows(folder / "references.jsonl", [{"item": f"q{n}", "answer": ["ABCD"[n % 4]]} for n in range(8)])
+    return folder
+
+
+def test_wrong_usage_is_2_and_bad_input_is_1(bundle: Path, tmp_path: Path) -> None:
+    assert run("score").returncode == 2
+    assert run("no-such-command").returncode == 2
+    missing = run("score", tmp_path / "nothing", "--predictions", "p.jsonl", "--out", tmp_path / "s.json")
+    assert missing.returncode == 1
+    assert missing.stdout == ""
+    assert "no such folder" in missing.stderr
+    assert "Traceback" not in missing.stderr
+
+
+def test_the_whole_path_from_bundle_to_report(bundle: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert run("validate", bundle).returncode == 0
+    asked = run("eval", bundle, "--model", "scripted:first", "--condition", "question_only", "--out", out)
+    assert asked.returncode == 0, asked.stderr
+    scored = run(
+        *("score", bundle, "--predictions", out / "predictions.jsonl", "--out", out / "scores.json"),
+        *("--items-out", out / "items.jsonl", "--draws", "200"),
+    )
+    assert scored.returncode == 0, scored.stderr
+    metrics = json.loads((out / "scores.json").read_text())["models"]["scripted:first"]["question_only"]["metrics"]
+    assert metrics["accuracy"]["value"] == 0.25
+    assert metrics["accuracy"]["n"] == 8
+    assert "25.0" in scored.stdout
+    rows: list[dict[str, Any]] = [json.loads(line) for line in (out / "items.jsonl").read_text().splitlines()]
+    assert [row["credit"] for row in rows] == [1, 0, 0, 0, 1, 0, 0, 0]
+    assert {row["outcome"] for row in rows} == {"scored"}
+    reported = run("report", out, "--out", out / "report.html", "--draws", "200")
+    assert reported.returncode == 0, reported.stderr
+    assert "25.0%" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_report_on_a_changed_bundle_is_refused(bundle: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert (
+        main(["eval", str(bundle), "--model", "scripted:first", "--condition", "question_only", "--out", str(out)]) == 0
+    )
+    references = bundle / "references.jsonl"
+    references.write_text(references.read_text().replace('"A"', '"B"'))
+    refused = run("report", out, "--out", out / "report.html")
+    assert refused.returncode == 1
+    assert "the bundle has changed since this run was made" in refused.stderr
+
+
+def test_validate_lists_every_problem_on_standard_output(bundle: Path) -> None:
+    items = bundle / "items.jsonl"
+    items.write_text(items.read_text().replace('"perspective": "third"', '"perspective": "second"') + "{not json\n")
+    found = run("validate", bundle)
+    assert found.returncode == 1
+    assert found.stdout.count("perspective") == 8
+    assert "items.jsonl, line 9" in found.stdout
+    assert found.stdout.endswith("9 errors, 0 warnings\n")
+
+
+def test_a_condition_that_would_be_another_ones_request_is_refused(bundle: Path, tmp_path: Path) -> None:
+    (bundle / "bundle.yaml").write_text("name: b\nfamily: sivbench\nversion: '1'\n", encoding="utf-8")
+    items = bundle / "items.jsonl"
+    items.write_text(items.read_text().replace('"labels": {"perspective": "third", "topic": "health"}', '"labels": {}'))
+    deaf = ("--base-url", "http://127.0.0.1:9/v1", "--model", "openai:x", "--condition", "no_audio")
+    refused = run("eval", bundle, *deaf, "--out", tmp_path / "run")
+    assert refused.returncode == 1
+    assert "the same request as origin" in refused.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_show_prints_the_item_and_keeps_the_answer_back(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(bundle), "q3"]) == 0
+    shown = capsys.readouterr().out
+    assert "What is felt, 3?" in shown
+    assert "reference" not in shown
+    assert main(["show", str(bundle), "q3", "--answers"]) == 0
+    assert '"answer":["D"]' in capsys.readouterr().out
+    assert main(["show", str(bundle), "q99"]) == 1
+    assert main(["show", str(bundle)]) == 0
+    assert "8 items (8 choice)" in capsys.readouterr().out
+
+
+def test_a_pipe_that_closes_early_is_no_error(bundle: Path) -> None:
+    command = f"{sys.executable} -m onlooker.cli.main describe mmhbench | head -n 1"
+    piped = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert piped.stdout.startswith("MMHBench")
+    assert piped.stderr == ""
