@@ -1,0 +1,1 @@
+"""See docs/decisions/0001-the-house.md."""

@@ -1,0 +1,115 @@
+"""Opening media files: one place that turns every failure of the decoder library into an error that
+names the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onlooker.errors import InputError, MissingExtra, NoStream, UnreadableMedia
+
+if TYPE_CHECKING:
+    from av.audio.stream import AudioStream
+    from av.container import InputContainer
+    from av.stream import Stream
+    from av.video.stream import VideoStream
+
+
+@contextmanager
+def open_media(path: Path) -> Iterator[InputContainer]:
+    """The file opened for demuxing and decoding. Raises ``UnreadableMedia`` with the reason."""
+    try:
+        import av  # noqa: PLC0415 - an extra
+        from av.error import FFmpegError  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("video", "reading media files") from error
+    # The prefix keeps libav from reading a path with a colon as a URL.
+    try:
+        if path.is_dir():
+            raise UnreadableMedia("is a folder, not a medium", where=str(path))
+        if path.stat().st_size == 0:
+            raise UnreadableMedia("is empty (0 bytes)", where=str(path))
+        container = av.open(f"file:{path}", metadata_errors="replace")
+    except FFmpegError as error:
+        raise UnreadableMedia(f"cannot be opened ({_reason(path) or error.strerror})", where=str(path)) from error
+    except OSError as error:
+        raise UnreadableMedia(f"cannot be opened ({error.strerror or error})", where=str(path)) from error
+    with container:
+        yield container
+
+
+def _reason(path: Path) -> str | None:
+    """What the demuxer itself says on opening the file once more, e.g. "moov atom not found"."""
+    import av  # noqa: PLC0415 - an extra
+
+    # libav's words are kept only while its log is on; PANIC keeps them without printing any.
+    level = av.logging.get_level()
+    av.logging.set_level(av.logging.PANIC)
+    try:
+        av.open(f"file:{path}").close()
+    except av.error.FFmpegError as error:
+        return str(error).partition("last error log: ")[2].strip() or None
+    finally:
+        av.logging.set_level(level)
+    return None
+
+
+def is_default(stream: Stream) -> bool:
+    """Whether the file marks the stream as the one to play."""
+    from av.stream import Disposition  # noqa: PLC0415 - an extra
+
+    return bool(stream.disposition & Disposition.default)
+
+
+def picture_stream(container: InputContainer) -> VideoStream | None:
+    """The video stream a player shows: the first marked default, else the first. Attached pictures
+    do not count."""
+    from av.stream import Disposition  # noqa: PLC0415 - an extra
+
+    unfit = Disposition.attached_pic | Disposition.timed_thumbnails
+    streams = [s for s in container.streams.video if not s.disposition & unfit and s.codec_context]
+    return next((s for s in streams if is_default(s)), streams[0] if streams else None)
+
+
+def sound_streams(container: InputContainer) -> list[AudioStream]:
+    """All sound streams that a decoder exists for, in the file's order."""
+    return [s for s in container.streams.audio if s.codec_context]
+
+
+def default_sound_stream(streams: list[AudioStream]) -> AudioStream | None:
+    """The first stream marked default, else the first, None where there is none."""
+    return next((s for s in streams if is_default(s)), streams[0] if streams else None)
+
+
+def sound_stream(container: InputContainer, path: Path, track: int | None = None) -> AudioStream:
+    """The sound stream with container index ``track``; without one the first marked default, else
+    the first.
+
+    Raises ``NoStream`` where there is no sound, ``InputError`` where ``track`` is no sound stream.
+    """
+    streams = sound_streams(container)
+    default = default_sound_stream(streams)
+    if default is None:
+        raise NoStream("has no sound track", where=str(path))
+    if track is None:
+        return default
+    for stream in streams:
+        if stream.index == track:
+            return stream
+    raise InputError(
+        "no such sound track",
+        where=str(path),
+        value=track,
+        remedy=f"choose one of {[s.index for s in streams]}",
+    )
+
+
+def keep_only(container: InputContainer, wanted: Stream) -> None:
+    """Let the demuxer skip all other streams."""
+    from av.stream import Discard  # noqa: PLC0415 - an extra
+
+    for stream in container.streams:
+        if stream.index != wanted.index:
+            stream.discard = Discard.all
