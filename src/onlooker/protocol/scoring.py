@@ -134,9 +134,9 @@ class Reply:
 class Grade:
     """What a family gives for a reply.
 
-    credit    answer credit a, 0..1; None where there is none
-    verified  v, 0..1; None where undefined
-    unjudged  the reply was understood, but a judgement that its grade needs is missing or not valid
+    credit       answer credit a, 0..1; None where there is none
+    verified     v, 0..1; None where undefined
+    unjudged     the reply was understood, but a judgement its grade needs is missing or not valid
     points       further numbers of the item, by name; in a comparison an item counts where both have one
     conditional  numbers that some replies have by their nature (how far a wrong choice is off); a
                  comparison takes each side's own

@@ -1,0 +1,1 @@
+"""From predictions to numbers: scores, comparisons, votes, agreement. Knows no family by name."""
