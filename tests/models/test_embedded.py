@@ -120,10 +120,10 @@ def test_thirty_letters_are_found_in_one_look_however_improbable(llama: Llama) -
 
 def test_what_all_rotations_begin_with_is_computed_once(llama: Llama) -> None:
     beginning = llama.tokenize("A person enters the room and smiles at the other one. " * 12)
-    llama.read(beginning)
+    llama.read([], beginning)
     answer = llama._complete(prompt=beginning + llama.tokenize("A. yes"), n_predict=1, cache_prompt=True)
     assert answer["usage"]["prompt_tokens_details"]["cached_tokens"] == len(beginning)
-    llama.read(beginning)
+    llama.read([], beginning)
     assert llama._complete(prompt=beginning, n_predict=1, cache_prompt=False)["usage"]["prompt_tokens_details"] == {
         "cached_tokens": 0
     }
@@ -140,6 +140,20 @@ def test_the_same_question_gets_the_same_reply_whatever_came_between(model: Embe
     ask(model, choice(("an apple", "no")))
     ask(model, Request((Text("Say something about fruit."),), max_output_tokens=8))
     assert ask(model, choice(FRUIT)) == first
+
+
+def test_questions_about_the_same_material_get_the_same_reply_in_any_order(model: EmbeddedModel) -> None:
+    """Material that was read last is not read again, and that must not show in any digit."""
+
+    def about(words: str, *options: str) -> Request:
+        shown = Options(tuple("ABCD"[: len(options)]), options)
+        return Request((Text(words, material=True), Text("\n\nWhich is it?\n"), shown, Text("\nReply.")))
+
+    talk, walk = "[0.0-2.0] We talked about it for a long time.\n" * 8, "[0.0-2.0] We walked on.\n" * 8
+    requests = [about(talk, "yes", "no"), about(talk, "a cat", "a dog", "a cow"), about(walk, "yes", "no")]
+    one = [ask(model, request) for request in requests]
+    other = [ask(model, request) for request in reversed(requests)][::-1]
+    assert one == other
 
 
 def test_words_without_options_are_generated_greedily(model: EmbeddedModel) -> None:

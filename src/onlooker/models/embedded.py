@@ -189,15 +189,24 @@ class Prompter:
         the same tokens and only the options are read once more for each.
         """
         return [
-            *self.beginning(evidence),
+            *self.material(evidence),
+            *self.question(evidence),
             *(self.llama.tokenize(_lettered(options)) if options else []),
             *self.llama.tail,
             *(self.llama.tokenize(priming) if priming else []),
         ]
 
-    def beginning(self, evidence: Evidence) -> list[int]:
-        """The tokens before the options."""
-        return [*self.llama.head, *self._tokens((*evidence.before, *evidence.after))]
+    def material(self, evidence: Evidence) -> list[int]:
+        """The tokens up to the last words of the episode itself: the questions about an episode begin alike."""
+        texts = self._texts(evidence)
+        end = max((n for n, text in enumerate(texts, 1) if text.material), default=0)
+        return [*self.llama.head, *self._tokens(texts[:end])] if end else []
+
+    def question(self, evidence: Evidence) -> list[int]:
+        """The tokens between the material and the options; with the head where there is no material."""
+        texts = self._texts(evidence)
+        end = max((n for n, text in enumerate(texts, 1) if text.material), default=0)
+        return [*([] if end else self.llama.head), *self._tokens(texts[end:])]
 
     def letters(self, count: int) -> list[int]:
         """The tokens of the first ``count`` letters as they follow the priming: one token each."""
@@ -236,6 +245,10 @@ class Prompter:
     def _length(self, evidence: Evidence) -> int:
         return len(self.prompt(evidence, evidence.options, priming=_PRIMING))
 
+    @staticmethod
+    def _texts(evidence: Evidence) -> tuple[Text, ...]:
+        return (*evidence.before, *evidence.after)
+
     def _tokens(self, texts: Sequence[Text]) -> list[int]:
         return self.llama.tokenize("".join(t.text for t in texts)) if texts else []
 
@@ -245,8 +258,8 @@ def mean_over_rotations(prompter: Prompter, evidence: Evidence, options: Options
     count = len(options.ids)
     letters = prompter.letters(count)
     sums = [0.0] * count
-    # Read once what all rotations begin with, and afresh: no result depends on the question before.
-    prompter.llama.read(prompter.beginning(evidence))
+    # What all rotations begin with is read once; no result depends on the question before.
+    prompter.llama.read(prompter.material(evidence), prompter.question(evidence))
     for shift in range(count):
         order = [(shift + place) % count for place in range(count)]
         rotated = Options(options.ids, tuple(options.texts[i] for i in order))

@@ -70,6 +70,7 @@ class Llama:
             self._server = xllamacpp.Server(params)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"cannot load the weights ({error})", where=str(weights)) from error
+        self._material: list[int] = []
         self._port = urlsplit(self._server.listening_address).port
         about = self._call("GET", "/v1/models", None)["data"][0]["meta"]
         self.context_tokens: int = min(about["n_ctx_train"], max_context_tokens)
@@ -93,9 +94,18 @@ class Llama:
         tokens: list[int] = self._call("POST", "/tokenize", asked)["tokens"]
         return tokens
 
-    def read(self, beginning: Sequence[int]) -> None:
-        """Compute a beginning afresh, so that prompts which share it depend on nothing before it."""
-        self._complete(prompt=list(beginning), n_predict=0, cache_prompt=False)
+    def read(self, material: Sequence[int], question: Sequence[int]) -> None:
+        """Compute the beginning ``material`` + ``question``, from which prompts then go on.
+
+        Material that was read last is not computed again. What follows does not depend on that: its last token is
+        computed once more on its own either way, so that the state is the same to the bit.
+        """
+        if not material or list(material) != self._material:
+            self._complete(prompt=list(material or question), n_predict=0, cache_prompt=False)
+        if material:
+            self._complete(prompt=list(material), n_predict=0, cache_prompt=True)
+            self._complete(prompt=[*material, *question], n_predict=0, cache_prompt=True)
+        self._material = list(material)
 
     def option_probabilities(self, prompt: Sequence[int], candidates: Sequence[int]) -> list[float]:
         """Next-token probabilities of the candidates, in their order, normalised among them.
@@ -123,6 +133,7 @@ class Llama:
 
     def generate(self, prompt: Sequence[int], *, max_tokens: int, temperature: float, seed: int) -> Generated:
         """Words that follow the prompt, up to ``max_tokens``; greedy at temperature 0."""
+        self._material = []
         answer = self._complete(
             prompt=list(prompt),
             n_predict=max_tokens,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import onlooker
-from onlooker.errors import MediaError, ModelError, OnlookerError, QuotaExhausted
+from onlooker.errors import InputError, MediaError, ModelError, OnlookerError, QuotaExhausted
 from onlooker.models.request import Modality, Model, Reply, Request
 from onlooker.models.retry import ask_with_retry
 from onlooker.protocol.benchmark import Benchmark, Given
@@ -153,7 +153,7 @@ class Session:
         }
         try:
             delivered = await self._deliver(item, condition, slots)
-        except MediaError as error:
+        except (MediaError, InputError) as error:
             return self._failure(key, request_row, type(error).__name__, error, started)
         request = Request(
             self.benchmark.render(item, condition, _accepted(delivered.given, self.model)),

@@ -23,7 +23,8 @@ def make_perceive(cache_dir: Path) -> Callable[[Sequence[Image]], str]:
     perceiver = Perceiver(cache_dir)
 
     def perceive(images: Sequence[Image]) -> str:
-        return describe(perceiver.observe([i.jpeg for i in images], [i.time_s for i in images]))
+        times_s = [image.time_s for image in images]
+        return describe(perceiver.observe([image.jpeg for image in images], times_s), times_s)
 
     return perceive
 
