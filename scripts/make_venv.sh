@@ -1,6 +1,5 @@
 #!/bin/sh
-# Makes a virtual environment with pip. Debian splits ensurepip into python3-venv, which a bare system lacks:
-# then pip is put into the environment by the system's own package manager or by the pip that is there.
+# Makes a virtual environment with pip, and installs the two system packages that a bare Debian lacks.
 set -eu
 python=$1
 venv=$2
@@ -9,17 +8,20 @@ venv=$2
     exit 1
 }
 echo "== making $venv"
-if ! "$python" -c 'import ensurepip' 2>/dev/null; then
-    if "$python" -m pip --version >/dev/null 2>&1; then
-        "$python" -m venv --without-pip "$venv"
-        "$python" -m pip --python "$venv/bin/python" install -q pip
-        exit 0
-    fi
+
+# What Debian leaves out of a bare system: ensurepip, and the OpenMP library that the embedded model is linked to.
+missing=""
+"$python" -c 'import ensurepip' 2>/dev/null || missing="python3-venv"
+"$python" -c 'import ctypes; ctypes.CDLL("libgomp.so.1")' 2>/dev/null || missing="$missing libgomp1"
+if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo "== this Python has no ensurepip: installing Debian's python3-venv"
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
+        echo "== installing Debian's $missing"
+        apt-get update -qq
+        # Names of packages, split on purpose.
+        # shellcheck disable=SC2086
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
     else
-        echo "this Python has neither ensurepip nor pip. Remedy: apt-get install python3-venv (as root), then run make again" >&2
+        echo "this system lacks: $missing. Remedy, as root: apt-get install $missing; then run make again" >&2
         exit 1
     fi
 fi

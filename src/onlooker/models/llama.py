@@ -48,8 +48,14 @@ class Llama:
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         try:
             import xllamacpp  # noqa: PLC0415  an extra
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise MissingExtra("embedded", "the embedded model") from error
+        except ImportError as error:
+            raise ModelError(
+                f"the runtime of the embedded model cannot be loaded ({error})",
+                where=_PACKAGE,
+                remedy="install the system library it names (on Debian: apt-get install libgomp1)",
+            ) from error
         self._key = secrets.token_hex()
         params = xllamacpp.CommonParams()
         params.model.path = str(weights)

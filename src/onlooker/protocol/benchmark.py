@@ -10,6 +10,7 @@ from onlooker.errors import InputError
 
 if TYPE_CHECKING:
     from onlooker.models.request import Image, Part, Sound
+    from onlooker.protocol.analysis import Analysis
     from onlooker.protocol.condition import Condition
     from onlooker.protocol.scoring import Family
     from onlooker.records.labels import LabelRules
@@ -47,6 +48,7 @@ class Benchmark:
     scoring    how predictions become numbers (``onlooker.protocol.scoring``)
     tables     what a report breaks the scores down by: (title, the start of the metrics' names), in order
     main_metric the metric that stands for the whole
+    analyses   what else can be computed from its answers (``onlooker analyze FAMILY NAME``)
     """
 
     family: str
@@ -60,6 +62,7 @@ class Benchmark:
     scoring: Family
     tables: tuple[tuple[str, str], ...]
     main_metric: str = "accuracy"
+    analyses: tuple[Analysis, ...] = ()
 
     def condition(self, name: str) -> Condition:
         """The condition of that name. Raises ``InputError`` that lists the names there are."""
