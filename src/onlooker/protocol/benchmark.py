@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from onlooker.errors import InputError
@@ -34,6 +34,20 @@ Render = Callable[["Item", "Condition", Given], "tuple[Part, ...]"]
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """What a report breaks the scores down by: the metrics whose names begin with ``prefix``.
+
+    names      what the label values stand for, in the order in which they are shown
+    own_scale  rubric scores that keep their own scale; fractions otherwise
+    """
+
+    title: str
+    prefix: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    own_scale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark:
     """A family.
 
@@ -46,7 +60,7 @@ class Benchmark:
     baseline   the condition without any medium, run beside the others to tell what words alone give away; None: none
     render     item, condition and what is given -> the parts of the request
     scoring    how predictions become numbers (``onlooker.protocol.scoring``)
-    tables     what a report breaks the scores down by: (title, the start of the metrics' names), in order
+    tables     what a report breaks the scores down by, in order
     main_metric the metric that stands for the whole
     analyses   what else can be computed from its answers (``onlooker analyze FAMILY NAME``)
     """
@@ -60,7 +74,7 @@ class Benchmark:
     baseline: str | None
     render: Render
     scoring: Family
-    tables: tuple[tuple[str, str], ...]
+    tables: tuple[ScoreTable, ...]
     main_metric: str = "accuracy"
     analyses: tuple[Analysis, ...] = ()
 

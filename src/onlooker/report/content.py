@@ -167,11 +167,13 @@ class MetricGroup:
     """Metrics that share a table and a figure: all whose name is ``prefix`` + a label value.
 
     scale  ``percent`` for fractions 0..1, ``own`` for rubric scores that keep their own scale
+    names  what label values stand for, in the order in which they are shown; values not named here follow
     """
 
     title: str
     prefix: str
     scale: Scale = "percent"
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

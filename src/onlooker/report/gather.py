@@ -99,8 +99,8 @@ def gather_section(
         question_only=benchmark.baseline if any(c.name == benchmark.baseline for c in asked) else None,
         baselines=baselines,
         groups=tuple(
-            MetricGroup(title, prefix, "own" if prefix.startswith("reasoning") else "percent")
-            for title, prefix in benchmark.tables
+            MetricGroup(table.title, table.prefix, "own" if table.own_scale else "percent", table.names)
+            for table in benchmark.tables
         ),
         conditions=tuple(
             ConditionRow(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onlooker.report.content import Scale, Section
 from onlooker.report.results import Number, Results, Series
@@ -30,6 +30,7 @@ class Plot:
     """A dot-and-interval plot that stands beside a table of the same numbers.
 
     ``rows`` are top to bottom; ``baselines`` give a value a row; ``corner`` heads the column of row names.
+    ``names``: what a row's short name stands for.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Plot:
     rows: tuple[str, ...]
     dots: tuple[Dots, ...]
     baselines: Mapping[str, Mapping[str, Number]]
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_wide(self) -> bool:
@@ -65,7 +67,10 @@ def plots_of(section: Section, results: Results, anchor: str) -> tuple[Plot, ...
         return ()
     plots = _main(section, results, anchor)
     for place, group in enumerate(section.groups, start=1):
-        rows = results.values_under(group.prefix)
+        known = list(group.names)
+        rows = tuple(
+            sorted(results.values_under(group.prefix), key=lambda v: known.index(v) if v in known else len(known))
+        )
         dots = [
             Dots(
                 name,
@@ -89,6 +94,7 @@ def plots_of(section: Section, results: Results, anchor: str) -> tuple[Plot, ...
                     rows=rows,
                     dots=tuple(dots),
                     baselines=baselines,
+                    names=group.names,
                 )
             )
     return tuple(plots)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from onlooker.benchmarks.mmhbench.conditions import BASELINE, CONDITIONS
 from onlooker.benchmarks.mmhbench.scoring import FAMILY
-from onlooker.benchmarks.mmhbench.taxonomy import LABELS
-from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.benchmarks.mmhbench.taxonomy import LABELS, PERSPECTIVES, ROLES
+from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable
 from onlooker.protocol.choice import choice_prompt
 from onlooker.protocol.prompt import PromptFolder
 
@@ -36,11 +36,11 @@ BENCHMARK = Benchmark(
     render=render,
     scoring=FAMILY,
     tables=(
-        ("By perspective", "accuracy.perspective."),
-        ("By questioner", "accuracy.questioner."),
-        ("By responder", "accuracy.responder."),
-        ("By topic", "accuracy.topic."),
-        ("By duration (minutes)", "accuracy.duration."),
-        ("Reasoning", "reasoning."),
+        ScoreTable("By perspective", "accuracy.perspective.", PERSPECTIVES),
+        ScoreTable("By questioner", "accuracy.questioner.", ROLES),
+        ScoreTable("By responder", "accuracy.responder.", ROLES),
+        ScoreTable("By topic", "accuracy.topic."),
+        ScoreTable("By duration (minutes)", "accuracy.duration."),
+        ScoreTable("Reasoning", "reasoning.", own_scale=True),
     ),
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onlooker.benchmarks.psycheme.analyses import ANALYSES
 from onlooker.benchmarks.psycheme.scoring import FAMILY
-from onlooker.benchmarks.psycheme.taxonomy import LABELS
+from onlooker.benchmarks.psycheme.taxonomy import CAPABILITIES, LABELS
 from onlooker.errors import InputError
-from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable
 
 if TYPE_CHECKING:
     from onlooker.models.request import Part
@@ -31,9 +32,10 @@ BENCHMARK = Benchmark(
     render=render,
     scoring=FAMILY,
     tables=(
-        ("Raw by capability", "raw.capability."),
-        ("Verified by capability", "verified.capability."),
-        ("Retention by capability", "retention.capability."),
+        ScoreTable("Raw by capability", "raw.capability.", CAPABILITIES),
+        ScoreTable("Verified by capability", "verified.capability.", CAPABILITIES),
+        ScoreTable("Retention by capability", "retention.capability.", CAPABILITIES),
     ),
     main_metric="verified.macro",
+    analyses=ANALYSES,
 )

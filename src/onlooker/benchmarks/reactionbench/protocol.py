@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onlooker.benchmarks.reactionbench.scoring import FAMILY
 from onlooker.benchmarks.reactionbench.taxonomy import LABELS
 from onlooker.errors import InputError
-from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable
 
 if TYPE_CHECKING:
     from onlooker.models.request import Part
@@ -32,6 +32,10 @@ BENCHMARK = Benchmark(
     baseline=None,
     render=render,
     scoring=FAMILY,
-    tables=(("Intensity", "ip."), ("Matching", "srm."), ("Rationales", "grg.")),
+    tables=(
+        ScoreTable("Intensity", "ip."),
+        ScoreTable("Matching", "srm."),
+        ScoreTable("Rationales", "grg.", own_scale=True),
+    ),
     main_metric="srm.accuracy",
 )

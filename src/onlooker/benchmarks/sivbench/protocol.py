@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from onlooker.benchmarks.sivbench.conditions import BASELINE, CONDITIONS
 from onlooker.benchmarks.sivbench.scoring import FAMILY
-from onlooker.benchmarks.sivbench.taxonomy import LABELS
-from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.benchmarks.sivbench.taxonomy import DIMENSIONS, LABELS, SUBTASKS
+from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable
 from onlooker.protocol.choice import choice_prompt
 from onlooker.protocol.prompt import PromptFolder
 
@@ -35,9 +35,9 @@ BENCHMARK = Benchmark(
     render=render,
     scoring=FAMILY,
     tables=(
-        ("By dimension", "accuracy.dimension."),
-        ("By subtask", "accuracy.subtask."),
-        ("By relation", "accuracy.relation."),
-        ("Reasoning", "reasoning."),
+        ScoreTable("By dimension", "accuracy.dimension.", DIMENSIONS),
+        ScoreTable("By subtask", "accuracy.subtask.", SUBTASKS),
+        ScoreTable("By relation", "accuracy.relation."),
+        ScoreTable("Reasoning", "reasoning.", own_scale=True),
     ),
 )
