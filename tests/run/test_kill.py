@@ -81,7 +81,7 @@ def committed(run: Path) -> set[str]:
 
 def test_killed_at_random_moments_nothing_is_lost_and_nothing_committed_is_asked_again(tmp_path: Path) -> None:
     bundle, log = make_bundle(tmp_path / "bundle"), tmp_path / "log.jsonl"
-    moments = random.Random(20)  # noqa: S311 - moments of kills, not secrets
+    moments = random.Random(20)
     with server(log) as port:
         subprocess.run(command(bundle, tmp_path / "undisturbed", port), check=True, capture_output=True)
         asked_before = len(rows(log))

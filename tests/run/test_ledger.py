@@ -159,3 +159,32 @@ def test_one_live_process_a_folder_and_a_dead_one_does_not_count(tmp_path: Path)
     process.stdout.close()
     with locked(tmp_path):
         pass
+
+
+def test_a_full_disk_stops_with_a_message_and_loses_nothing(tmp_path: Path) -> None:
+    """The limit on a file's size stands for the disk's: SQLite is refused in the same place."""
+    writer = textwrap.dedent(
+        """
+        import resource, sys
+        from pathlib import Path
+        from onlooker.errors import OnlookerError
+        from tests.run.test_ledger import entry
+        from onlooker.run.ledger import Ledger
+        ledger = Ledger(Path(sys.argv[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        try:
+            for n in range(100_000):
+                ledger.record(entry(f"i{n}", raw="x" * 200))
+                print(n, flush=True)
+        except OnlookerError as error:
+            print(error, file=sys.stderr)
+        """
+    )
+    path = tmp_path / "l.sqlite"
+    done = subprocess.run([sys.executable, "-c", writer, str(path)], capture_output=True, text=True, check=True)
+    assert "the ledger cannot be written" in done.stderr
+    committed = len(done.stdout.split())
+    assert committed > 10
+    ledger = Ledger(path)
+    assert len(ledger.finished()) == committed
+    ledger.close()

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 
 import onlooker
-from onlooker.cli import assets, bundles, comparison, demo, describe, evaluate, frames, report, score
+from onlooker.cli import analyze, assets, bundles, comparison, demo, describe, evaluate, frames, report, score
 from onlooker.errors import OnlookerError
 
-NOUNS = (bundles, evaluate, score, comparison, report, describe, frames, assets, demo)
+NOUNS = (bundles, evaluate, score, comparison, analyze, report, describe, frames, assets, demo)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -38,12 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OnlookerError as error:
         print(f"onlooker {options.command}: {error}", file=sys.stderr)  # noqa: T201 - this is the command's voice
         return 1
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader (head, less) has seen enough. Python would complain once more when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        # The system's refusal, such as a full disk or a missing permission: its own words say what and where.
+        print(f"onlooker {options.command}: {error}", file=sys.stderr)  # noqa: T201 - this is the command's voice
+        return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 if __name__ == "__main__":

@@ -9,30 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 from pathlib import Path
 
 from onlooker.errors import UnreadableMedia
+from onlooker.records.atomic import Replacement
 
-_BLOCK_BYTES = 1 << 20
 _HEX_DIGITS = 64
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path`` so that a reader sees the old file or the whole new one, also
+    """Write ``data`` to ``path``, making its folder, so that a reader sees the old file or the whole new one, also
     after a kill."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Opened by hand: files of tempfile are readable by their owner alone, whatever the umask says.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with Replacement(path) as file:
+        file.write(data)
 
 
 def file_sha256(path: Path, cache_dir: Path | None = None) -> str:
@@ -61,8 +51,5 @@ def file_sha256(path: Path, cache_dir: Path | None = None) -> str:
 
 
 def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while block := stream.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

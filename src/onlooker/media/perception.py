@@ -148,8 +148,8 @@ class Perceiver:
 
 
 def describe(observations: Sequence[Observation], times_s: Sequence[float]) -> str:
-    """Lines in plain words, such as ``[3.0-4.5 s] one face: happy (0.82)``, ``[5.0 s] two faces: left, right sad (0.70)``
-    and ``[5.0 s] text on screen: EXIT``.
+    """Lines in plain words, such as ``[3.0-4.5 s] one face: happy (0.82)``, ``[5.0 s] two faces: left, right sad
+    (0.70)`` and ``[5.0 s] text on screen: EXIT``.
 
     ``times_s`` are those of all frames looked at, in order. Faces are said once for neighbouring frames that show the
     same; the number after an expression is its mean probability there. Text is said when it differs from what was said

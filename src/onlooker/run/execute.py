@@ -56,6 +56,24 @@ class _Slots:
 
 
 @dataclass(slots=True)
+class _Tally:
+    """What a session has done so far, and what stopped it."""
+
+    asked: int = 0
+    failed_media: int = 0
+    failed_calls: int = 0
+    fatal: list[OnlookerError] = field(default_factory=list)
+
+    def count(self, entry: Entry) -> None:
+        """One more row is in the ledger."""
+        self.asked += 1
+        if not entry.final:
+            by_model = entry.prediction["error"]["kind"] == "model"
+            self.failed_calls += by_model
+            self.failed_media += not by_model
+
+
+@dataclass(slots=True)
 class Session:
     """One process working on one run folder."""
 
@@ -94,47 +112,52 @@ class Session:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupt)
-        items = {item.id: item for item in self.plan.items}
-        conditions = {c.name: c for c in self.plan.conditions}
         # Media for the next calls are read while these are answered; a latency counts from when its turn comes.
         slots = _Slots(
             asyncio.Semaphore(_MEDIA_THREADS), asyncio.Semaphore(self.model.at_once or max(self.concurrency, 1))
         )
-        asked = failed_media = failed_calls = 0
-        fatal: list[OnlookerError] = []
-
-        async def worker() -> None:
-            nonlocal asked, failed_media, failed_calls
-            while waiting and self._stop is None:
-                key = waiting.popleft()
-                try:
-                    entry = await self._one(ledger, key, items[key.item], conditions[key.condition], slots)
-                except OnlookerError as error:
-                    # Concerns the whole run (quota, a missing part): the calls under way are finished and kept.
-                    self._stop = str(error)
-                    fatal.append(error)
-                    return
-                ledger.record(entry)
-                asked += 1
-                if not entry.final:
-                    by_model = entry.prediction["error"]["kind"] == "model"
-                    failed_calls += by_model
-                    failed_media += not by_model
-                progress.advance(failed=not entry.final)
-
+        tally = _Tally()
         try:
-            with Progress(f"{self.model.name}", total, total - len(waiting)) as progress:
-                await asyncio.gather(*(worker() for _ in range(min(self.concurrency, max(len(waiting), 1)))))
+            with Progress(self.model.name, total, total - len(waiting)) as progress:
+                workers = (self._worker(ledger, waiting, slots, tally, progress) for _ in range(self.concurrency))
+                await asyncio.gather(*workers)
         finally:
             await self.model.close()
-            ledger.end_session(session, asked)
-            export(self.plan, ledger, self.run_dir, self._card())
-        for error in fatal:
-            if not isinstance(error, QuotaExhausted):
-                raise error
+        self._finish(ledger, session, tally)
         done = ledger.finished()
         left = sum(not done.get(key, False) for key in self.plan.calls())
-        return Outcome(asked, failed_media, failed_calls, left, self._stop)
+        return Outcome(tally.asked, tally.failed_media, tally.failed_calls, left, self._stop)
+
+    async def _worker(
+        self, ledger: Ledger, waiting: deque[CallKey], slots: _Slots, tally: _Tally, progress: Progress
+    ) -> None:
+        items = {item.id: item for item in self.plan.items}
+        conditions = {c.name: c for c in self.plan.conditions}
+        while waiting and self._stop is None:
+            key = waiting.popleft()
+            try:
+                entry = await self._one(ledger, key, items[key.item], conditions[key.condition], slots)
+                ledger.record(entry)
+            except OnlookerError as error:
+                # Concerns the whole run (quota, a missing part, a full disk): what is under way is finished and kept.
+                self._stop = str(error)
+                tally.fatal.append(error)
+                return
+            tally.count(entry)
+            progress.advance(failed=not entry.final)
+
+    def _finish(self, ledger: Ledger, session: int, tally: _Tally) -> None:
+        """Close the session and write the exports; then raise what stopped the run, unless it was a lack of quota."""
+        reasons = [error for error in tally.fatal if not isinstance(error, QuotaExhausted)]
+        try:
+            ledger.end_session(session, tally.asked)
+            export(self.plan, ledger, self.run_dir, self._card())
+        except (OnlookerError, OSError):
+            # On a full disk this fails too: what stopped the run first says more.
+            if not reasons:
+                raise
+        if reasons:
+            raise reasons[0]
 
     def _interrupt(self) -> None:
         if self._stop is not None:  # asked a second time: at once

@@ -129,24 +129,24 @@ class Ledger:
 
     def start_session(self) -> int:
         """Note that a process works on the run; returns the session's number."""
-        cursor = self._db.execute("INSERT INTO sessions (started_at) VALUES (?)", (time.time(),))
+        cursor = self._write("INSERT INTO sessions (started_at) VALUES (?)", (time.time(),))
         if cursor.lastrowid is None:
             raise OnlookerError("SQLite gave no row number for a new session", where=str(self.path))
         return cursor.lastrowid
 
     def end_session(self, session: int, calls: int) -> None:
         """Note that the process ended in order, after so many finished calls."""
-        self._db.execute("UPDATE sessions SET ended_at = ?, calls = ? WHERE id = ?", (time.time(), calls, session))
+        self._write("UPDATE sessions SET ended_at = ?, calls = ? WHERE id = ?", (time.time(), calls, session))
 
     def record(self, entry: Entry) -> None:
         """Commit a finished call. An entry that may be asked again is replaced; a final one never is."""
-        final = self._db.execute(
+        final = self._write(
             "SELECT 1 FROM calls WHERE item = ? AND part = ? AND condition = ? AND seed = ? AND final = 1",
             entry.key.columns(),
         ).fetchone()
         if final:
             raise OnlookerError("this call already has its final answer", where=str(self.path), value=entry.key)
-        self._db.execute(
+        self._write(
             "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *entry.key.columns(),
@@ -160,7 +160,7 @@ class Ledger:
 
     def record_attempt(self, attempt: Attempt) -> None:
         """Commit one try of a call."""
-        self._db.execute(
+        self._write(
             "INSERT INTO attempts (item, part, condition, seed, started_at, seconds, outcome, message,"
             " input_tokens, output_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -173,6 +173,16 @@ class Ledger:
                 attempt.output_tokens,
             ),
         )
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> sqlite3.Cursor:
+        try:
+            return self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise OnlookerError(
+                f"the ledger cannot be written ({error}); what it holds is kept",
+                where=str(self.path),
+                remedy="make room or mend the permissions, then run the same command again",
+            ) from error
 
     def finished(self) -> dict[CallKey, bool]:
         """Every recorded call: is it final?"""
