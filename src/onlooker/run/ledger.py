@@ -10,6 +10,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from onlooker.errors import InputError, OnlookerError
 
 LEDGER_NAME = "ledger.sqlite"
 
-_M001_INITIAL = """
+_M001_INITIAL = (
+    """
 CREATE TABLE calls (
     item TEXT NOT NULL,
     part TEXT NOT NULL,          -- '' where the item is one call
@@ -30,7 +32,9 @@ CREATE TABLE calls (
     request TEXT NOT NULL,
     finished_at REAL NOT NULL,
     PRIMARY KEY (item, part, condition, seed)
-) STRICT;
+) STRICT
+""",
+    """
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY,
     item TEXT NOT NULL,
@@ -43,14 +47,17 @@ CREATE TABLE attempts (
     message TEXT NOT NULL,
     input_tokens INTEGER,
     output_tokens INTEGER
-) STRICT;
+) STRICT
+""",
+    """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     started_at REAL NOT NULL,
     ended_at REAL,               -- NULL: was killed
     calls INTEGER NOT NULL DEFAULT 0
-) STRICT;
-"""
+) STRICT
+""",
+)
 _MIGRATIONS = {"m001_initial": _M001_INITIAL}
 
 
@@ -110,22 +117,34 @@ class Ledger:
             ) from error
 
     def _migrate(self) -> None:
-        self._db.execute(
-            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at REAL NOT NULL) STRICT"
-        )
-        done = {name for (name,) in self._db.execute("SELECT name FROM migrations")}
-        unknown = done - set(_MIGRATIONS)
-        if unknown:
-            raise InputError(
-                f"this ledger was written by a newer onlooker (it has {', '.join(sorted(unknown))})",
-                where=str(self.path),
-                remedy="update onlooker",
+        # One transaction, so that of two processes that open a new ledger at once the second finds it made.
+        with self._transaction():
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at REAL NOT NULL) STRICT"
             )
-        for name, script in _MIGRATIONS.items():
-            if name not in done:
-                self._db.executescript(
-                    f"BEGIN IMMEDIATE; {script} INSERT INTO migrations VALUES ('{name}', {time.time()}); COMMIT;"  # noqa: S608 - both are ours
+            done = {name for (name,) in self._db.execute("SELECT name FROM migrations")}
+            unknown = done - set(_MIGRATIONS)
+            if unknown:
+                raise InputError(
+                    f"this ledger was written by a newer onlooker (it has {', '.join(sorted(unknown))})",
+                    where=str(self.path),
+                    remedy="update onlooker",
                 )
+            for name, statements in _MIGRATIONS.items():
+                if name not in done:
+                    for statement in statements:
+                        self._db.execute(statement)
+                    self._db.execute("INSERT INTO migrations VALUES (?, ?)", (name, time.time()))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
 
     def start_session(self) -> int:
         """Note that a process works on the run; returns the session's number."""
