@@ -55,7 +55,6 @@ def new_bundle(
     if (bundle / "bundle.yaml").exists():
         raise InputError("there is a bundle here already", where=str(bundle), remedy="choose another folder")
     files = sorted(p for p in videos.rglob("*") if p.suffix.lower() in MEDIA_SUFFIXES and p.is_file())
-    files = [p for p in files if bundle.resolve() not in p.resolve().parents or videos.resolve() != bundle.resolve()]
     if not files:
         raise InputError(
             "no media file in this folder", where=str(videos), remedy=f"it looks for {' '.join(sorted(MEDIA_SUFFIXES))}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from onlooker.errors import InputError, OnlookerError
-from onlooker.media.grid import parse_policy
+from onlooker.media.grid import grid_times, parse_policy
 from onlooker.models.request import Modality
 from onlooker.protocol.benchmark import Benchmark
 from onlooker.protocol.condition import Condition
@@ -18,7 +18,8 @@ def check_condition(benchmark: Benchmark, condition: Condition, accepts: Collect
     for a model without ears, and a difference between the two would be noise.
     """
     if condition.frames is not None:
-        parse_policy(condition.frames)
+        # What a policy lacks (an encoder for bolt) shows on any medium, so it is asked about one second of one.
+        grid_times(parse_policy(condition.frames), 1.0)
         if "image" not in accepts:
             raise InputError(
                 f"the condition {condition.name} shows frames, and this model takes no pictures",
