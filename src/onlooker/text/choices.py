@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from onlooker.text.labels import Labels, labels_of, plain
+from onlooker.text.characters import plain
+from onlooker.text.declarations import Verdict
+from onlooker.text.echoes import without_echo
+from onlooker.text.labels import Labels
 from onlooker.text.objects import Scan, scan_objects
 from onlooker.text.option_text import equal_option, framed_option, nearest_option
 from onlooker.text.outcome import How, Parsed, Reason, Unparsed
 from onlooker.text.thinking import strip_thinking
-from onlooker.text.verdicts import Verdict, find_verdict
+from onlooker.text.verdicts import find_verdict
 
 Select = Literal["one", "all"]
-
-_BULLET = r"(?:^[^\S\n]*(?:[-*•·>#]+[^\S\n]+)?)?"
-_GAP = re.compile(r"[\s,;.、。，；*_`|~\-•/]*(?:(?:and|or|和|或)\s+)?")
 
 
 def parse_choice(
@@ -107,7 +106,7 @@ def choice_of_value(
         chosen.extend(parsed.value)
     if not chosen:
         return Unparsed("no_answer")
-    distinct = labels_of(tuple(option_ids), tuple(option_texts)).ordered(chosen)
+    distinct = Labels(tuple(option_ids), tuple(option_texts)).ordered(chosen)
     if select == "one" and len(distinct) > 1:
         return Unparsed("several_for_one")
     return Parsed(distinct, "object", repaired)
@@ -124,35 +123,30 @@ def choice_of_words(
     """The rules for plain text: letter, option text, verdict, last the nearest text."""
     if not words.strip():
         return Unparsed("empty")
-    ids, texts = tuple(option_ids), tuple(option_texts)
-    labels = labels_of(ids, texts)
+    labels = Labels(tuple(option_ids), tuple(option_texts))
     several = select == "all"
     text = plain(words).strip()
     whole = labels.read(text, 0, lines=True)
     listed = whole is not None and whole.texted and len(whole.ids) > 1
-    if listed and (not several or (whole is not None and len(whole.ids) == len(ids))):
-        whole = None  # perhaps a copy of the options: see _without_echo
+    if listed and (not several or (whole is not None and len(whole.ids) == len(labels.ids))):
+        whole = None  # perhaps a copy of the options: see without_echo
     if whole is not None and not text[whole.end :].strip(" \t\r\n.,;:!?。、*_`"):
         return _settled(Verdict(0, whole.end, whole.ids, "letter", whole.alternatives), labels, several=several)
-    equal = equal_option(words, texts)
+    equal = equal_option(words, labels)
     if equal is not None:
-        return Parsed((ids[equal],), "option_text")
+        return Parsed((equal,), "option_text")
     small = _small_letters(text, labels) if several else None
     if small is not None:
         return Parsed(small, "letter")
-    text = _without_echo(text, labels, several=several).strip()
+    text = without_echo(text, labels, several=several).strip()
     verdict = find_verdict(text, labels, several=several)
     if verdict is not None:
         return _settled(verdict, labels, several=several)
-    hit, how = framed_option(text, texts), "option_text"
+    how: How = "option_text"
+    hit = framed_option(text, labels)
     if hit is None and near_text:
-        hit, how = nearest_option(text, texts), "nearest_text"
-    return Unparsed("no_verdict") if hit is None else _by_text(ids[hit], how)
-
-
-def _by_text(chosen: str, how: str) -> Parsed[tuple[str, ...]]:
-    rule: How = "nearest_text" if how == "nearest_text" else "option_text"
-    return Parsed((chosen,), rule)
+        hit, how = nearest_option(text, labels), "nearest_text"
+    return Unparsed("no_verdict") if hit is None else Parsed((hit,), how)
 
 
 def _settled(verdict: Verdict, labels: Labels, *, several: bool) -> Parsed[tuple[str, ...]] | Unparsed:
@@ -205,49 +199,3 @@ def _without_objects(text: str, scan: Scan) -> tuple[str, bool]:
 
 def _quoted_key(text: str, brace: int) -> bool:
     return text[brace + 1 : brace + 200].lstrip()[:1] in ('"', "'", "“", "‘", "}")
-
-
-def _without_echo(text: str, labels: Labels, *, several: bool) -> str:
-    """The text with copies of the option list blanked out: options repeated are not options chosen.
-
-    A copy is a run of two or more different options, each "letter, text", with only punctuation between;
-    a letter that comes again starts a new run. Where all that hold are asked, only a run of all options
-    is a copy, and a shorter one a choice.
-    """
-    listed = [known for known in labels.ids if known in labels.own_text]
-    if len(listed) < 2:
-        return text
-    runs: list[list[tuple[str, int, int]]] = []
-    for known, start, end in _listed_options(text, labels):
-        run = runs[-1] if runs else []
-        joined = run and _GAP.fullmatch(text, run[-1][2], start)
-        if joined and all(known != earlier for earlier, _, _ in run):
-            run.append((known, start, end))
-        else:
-            runs.append([(known, start, end)])
-    least = len(listed) if several else 2
-    for run in runs:
-        start, end = run[0][1], run[-1][2]
-        if len(run) >= least and not _announced(text, start, complete=len(run) == len(listed)):
-            text = text[:start] + "\n" * (end - start) + text[end:]
-    return text
-
-
-def _announced(text: str, start: int, *, complete: bool) -> bool:
-    """ "Answer: A. happy, C. angry" is a (double) answer; "Options: ..." is not."""
-    if complete:
-        return False
-    return re.search(r"(?:answers?|答案|正解)\W*\Z", text[max(0, start - 30) : start], re.IGNORECASE) is not None
-
-
-def _listed_options(text: str, labels: Labels) -> Iterator[tuple[str, int, int]]:
-    for mention in labels.mention.finditer(text):
-        known = labels.by_form.get(mention["id"])
-        own = labels.own_text.get(known) if known is not None else None
-        if known is None or own is None:
-            continue
-        closing = re.compile(r"[)\]*_`\s]*").match(text, mention.end())
-        assert closing is not None
-        match = own.match(text, closing.end())
-        if match is not None:
-            yield known, mention.start(), match.end()

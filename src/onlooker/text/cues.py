@@ -6,7 +6,7 @@ import re
 
 from onlooker.text.characters import WORD
 
-_W = rf"(?<![{WORD}])"
+_W = rf"(?<![{WORD}])(?![\s\u3000-\ud7ff])"  # no word in Latin or alike letters begins at a space or a CJK character
 _E = rf"(?![{WORD}])"
 
 # Nouns that announce an answer, in the languages models fall into. A qualifier is owed where the bare noun
@@ -63,6 +63,13 @@ DOUBT = re.compile(
 BUT = re.compile(
     rf"[\s,;.–—-]*(?:{_W}(?:but(?:\s+rather)?|rather|instead|it's|it\s+is|sino|sondern|mais|ma|mas|а){_E}|而是|是|而)"
     r"[\s,:]*(?:it's\s+|it\s+is\s+)?",
+    re.IGNORECASE,
+)
+NOR = re.compile(rf"[\s,;]*{_W}(?:nor|(?:and|but)\s+(?:also\s+)?not){_E}|[\s,]*也不是", re.IGNORECASE)
+# A denial that may lead to what holds instead.
+CONTRAST = re.compile(rf"{_W}(?:neither|not){_E}|n't{_E}|(?:并|並)?不是|并非|並非", re.IGNORECASE)
+ALSO_BEFORE = re.compile(
+    rf"(?:{_W}(?:also|additionally|moreover|furthermore|in\s+addition|as\s+well\s+as|plus)|另外|此外|同时|同時)[\s,:]*\Z",
     re.IGNORECASE,
 )
 DENIED_BEFORE = re.compile(

@@ -81,7 +81,7 @@ class _Forms:
 
 
 class Labels:
-    """The ids and texts of one question (parallel)."""
+    """The ids and texts of one question (parallel), for the reading of one reply."""
 
     def __init__(self, ids: tuple[str, ...], texts: tuple[str, ...]) -> None:
         forms = _forms_of(ids)
@@ -91,13 +91,20 @@ class Labels:
         self.mention = forms.mention
         self._label = forms.label
         self._glued = forms.glued
-        self._most = 2 * len(ids) + 4  # named at one place; more are no answer, and cost each place of a long list
+        self._text = ""
+        self._ones: dict[int, Reading | None] = {}
+        # Longer lists are read only where they begin the reply: cue after cue inside one would take quadratic time.
+        self._most = len(ids) + 2
 
     @cached_property
     def wordings(self) -> dict[str, Wording]:
         """By id, the longest first, so that "very happy" is not read as "happy"; none for a blank text."""
         order = sorted(range(len(self.texts)), key=lambda at: -len(self.texts[at]))
         return {self.ids[at]: Wording(self.texts[at]) for at in order if self.texts[at].strip()}
+
+    @cached_property
+    def _first_letters(self) -> frozenset[str]:
+        return frozenset(wording.first_letter for wording in self.wordings.values())
 
     def read(self, text: str, at: int, *, lines: bool = False, subject: bool = False) -> Reading | None:
         """The option letters that stand at ``at``: one, or a list.
@@ -109,15 +116,15 @@ class Labels:
             return None
         ids, end, texted = list(one.ids), one.end, one.texted
         alternatives, loose = False, one.loose
-        for _ in range(self._most):
+        for _ in range(self._most if at else len(text)):
             separator = _SEPARATOR.match(text, end) or (_LINES.match(text, end) if lines else None)
             following = self._read_one(text, separator.end()) if separator else None
             if separator is None or following is None:
                 break
-            if subject and set(following.ids) & set(ids):
-                break  # "of A and B, B is ..." begins anew
-            word = separator[separator.lastgroup] if separator.lastgroup else None  # else by a comma alone
-            if not ends(text, following.end) and (not subject or (following.loose and word is None)):
+            word = separator[separator.lastgroup] if separator.lastgroup else ""  # none: a comma alone
+            if subject and (set(following.ids) & set(ids) or "also" in word.lower()):
+                break  # "of A and B, B is ..." and "A, also B is ..." begin anew
+            if not ends(text, following.end) and (not subject or (following.loose and not word)):
                 break
             ids.extend(following.ids)
             end, loose = following.end, False
@@ -126,6 +133,14 @@ class Labels:
         return Reading(tuple(dict.fromkeys(ids)), end, alternatives, loose, loose and one.small, texted)
 
     def _read_one(self, text: str, at: int) -> Reading | None:
+        """One option, or several letters written as one word. Remembered: rule after rule looks at the same places."""
+        if text is not self._text:
+            self._text, self._ones = text, {}
+        if at not in self._ones:
+            self._ones[at] = self._one_at(text, at)
+        return self._ones[at]
+
+    def _one_at(self, text: str, at: int) -> Reading | None:
         opened = OPEN.match(text, at)
         assert opened is not None
         match = self._label.match(text, opened.end())
@@ -138,7 +153,7 @@ class Labels:
             return None
         bare = end == match.end("id")
         small = form.islower()
-        own = self.own_text(known, text, end)
+        own = self.own_text(known, text, end) if end < len(text) else None
         if own is not None and (not ends(text, own[0]) or (small and bare and not own[1])):
             own = None  # "a happy man"
         return Reading(
@@ -174,6 +189,8 @@ class Labels:
         """The option whose text stands at ``at`` and closes a thought there, and where it ends."""
         opened = _TEXT_OPEN.match(text, at)
         assert opened is not None
+        if fold(text[opened.end() : opened.end() + 1]) not in self._first_letters:
+            return None
         for known, wording in self.wordings.items():
             end = wording.end_at(text, opened.end())
             if end is not None:

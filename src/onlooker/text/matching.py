@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from onlooker.text.characters import plain
 from onlooker.text.choices import parse_choice, visible_text
-from onlooker.text.labels import Labels, labels_of, plain
+from onlooker.text.labels import Labels, Reading
 from onlooker.text.outcome import Parsed, Unparsed
 
 _WINDOW_CHARS = 40
+_NAMED = re.compile(r"(?:segments?|candidates?|clips?|options?)[\s*(\"'`]*\Z", re.IGNORECASE)
+_GOES_ON = re.compile(r"\s{1,2}[a-z]")
 _DENIED = re.compile(
     r"(?:(?:\brather\s+than|\binstead\s+of|\bunlike)\b[^.,;:!?\n]{0,30}\Z|(?:\b(?:not|neither|nor|no|never|without|than|unlike|except|between)|n't|不是|不|没有|非)"
     r"(?:\s+(?:be|match|fit|in|with|from|for|to|by|of))?[\s,:*(\"']*(?:segments?|candidates?|options?|clips?)?[\s*(\"']*\Z)",
@@ -30,24 +33,23 @@ def parse_matching(reply: str, candidate_ids: Sequence[str]) -> Parsed[tuple[str
     visible = visible_text(reply)
     if parsed.reason != "no_verdict" or isinstance(visible, Unparsed):
         return parsed
-    labels = labels_of(tuple(candidate_ids), ("",) * len(candidate_ids))
+    labels = Labels(tuple(candidate_ids), ("",) * len(candidate_ids))
     last = _last_mention(plain(visible), labels)
     return parsed if last is None else Parsed((last,), "last_mention")
 
 
 def _last_mention(text: str, labels: Labels) -> str | None:
-    last: str | None = None
+    mentions: list[tuple[re.Match[str], Reading]] = []
     at = 0
     while (mention := labels.mention.search(text, at)) is not None:
         reading = labels.read(text, mention.start())
         at = max(mention.end(), reading.end if reading else 0)
-        if mention["id"] not in labels.ids or reading is None:
-            continue
+        if mention["id"] in labels.ids and reading is not None:
+            mentions.append((mention, reading))
+    for mention, reading in reversed(mentions):
         before = text[max(0, mention.start() - _WINDOW_CHARS) : mention.start()]
-        named = re.search(r"(?:segments?|candidates?|clips?|options?)[\s*(\"'`]*\Z", before, re.IGNORECASE)
-        word = mention["id"] in ("A", "I") and re.match(r"\s+[a-z]", text[mention.end() : mention.end() + 3])
-        if (word and not named) or _DENIED.search(before):
-            continue
-        # "B and C", "B or C": named together, neither is chosen.
-        last = reading.ids[0] if len(reading.ids) == 1 else None
-    return last
+        word = mention["id"] in ("A", "I") and _GOES_ON.match(text, mention.end())
+        if not (word and not _NAMED.search(before)) and not _DENIED.search(before):
+            # "B and C", "B or C": named together, neither is chosen.
+            return reading.ids[0] if len(reading.ids) == 1 else None
+    return None

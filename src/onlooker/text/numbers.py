@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from onlooker.text.characters import plain
 from onlooker.text.choices import visible_text
-from onlooker.text.labels import plain
 from onlooker.text.objects import as_number, scan_objects, with_keys
 from onlooker.text.outcome import Parsed, Unparsed
 

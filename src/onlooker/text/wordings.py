@@ -29,6 +29,11 @@ class Wording:
         self._closed_before = _BEGINS_WITH_WORD.match(body) is not None
         self._closed_after = _ENDS_WITH_WORD.search(body) is not None
 
+    @property
+    def first_letter(self) -> str:
+        """The first character of the words, folded."""
+        return self._words[0][0]
+
     def end_at(self, text: str, at: int) -> int | None:
         """Where the words end that begin at ``at`` of a ``plain`` text; None if they do not stand there."""
         first = self._words[0]
