@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlooker.errors import InputError
 from onlooker.stats.interval import percentile_interval, wilson
 
 Floats = NDArray[np.float64]
@@ -163,10 +164,22 @@ def estimate(statistics: Sequence[Statistic], weights: NDArray[np.uint16], level
     ``weights``: from :func:`cluster_weights`, shape (draws, clusters). Cost: one matrix product
     over the distinct columns.
     """
+    values, spread = draw(statistics, weights)
+    return [
+        conclude(statistic, value, row, level) for statistic, value, row in zip(statistics, values, spread, strict=True)
+    ]
+
+
+def draw(statistics: Sequence[Statistic], weights: NDArray[np.uint16]) -> tuple[Floats, Floats]:
+    """Every statistic on all rows, shape (statistics,), and on each draw, shape (statistics, draws); NaN where
+    undefined.
+    """
     draws, n_clusters = weights.shape
     table = _Columns(n_clusters)
     leaves = [leaf for statistic in statistics for leaf in _leaves(statistic)]
     for leaf in leaves:
+        if not isinstance(leaf, Total) and not _known(leaf.cluster, n_clusters):
+            raise InputError("a cluster without a column of weights", where="weights", value=weights.shape)
         if isinstance(leaf, Sums):
             table.add(leaf)
     once = np.ones((1, n_clusters))
@@ -175,10 +188,35 @@ def estimate(statistics: Sequence[Statistic], weights: NDArray[np.uint16], level
     for start in range(0, draws, _DRAWS_AT_ONCE):
         block = weights[start : start + _DRAWS_AT_ONCE].astype(np.float64)
         spread[:, start : start + _DRAWS_AT_ONCE] = _evaluate_all(statistics, table, block)
-    return [
-        _conclude(statistic, value, row, level)
-        for statistic, value, row in zip(statistics, values, spread, strict=True)
-    ]
+    return values, spread
+
+
+def conclude(statistic: Statistic, value: float, draws: Floats, level: float) -> Estimate:
+    """The estimate of a statistic from its value and its draws (of :func:`draw`), or why it has none."""
+    leaves = list(_leaves(statistic))
+    if np.isnan(value):
+        empty = all(not isinstance(leaf, Total) and leaf.cluster.size == 0 for leaf in leaves)
+        return Estimate(None, reason=NO_UNITS if empty else "undefined on these rows")
+    if all(isinstance(leaf, Total) for leaf in leaves):
+        return Estimate(float(value), reason="a count has no interval")
+    whole = _wilson_of(statistic, float(value))
+    if whole is not None:
+        return Estimate(float(value), *whole)
+    clusters: set[Any] = set()
+    for leaf in leaves:
+        if not isinstance(leaf, Total):
+            clusters.update(np.unique(leaf.cluster).tolist())
+    if len(clusters) < 2:
+        return Estimate(float(value), reason=FEW_CLUSTERS)
+    undefined = int(np.isnan(draws).sum())
+    interval = percentile_interval(draws, level)
+    if interval is None:
+        return Estimate(float(value), undefined_draws=undefined, reason="undefined in every draw")
+    return Estimate(float(value), *interval, undefined_draws=undefined)
+
+
+def _known(cluster: Ints, n_clusters: int) -> bool:
+    return cluster.size == 0 or bool(0 <= cluster.min() <= cluster.max() < n_clusters)
 
 
 def _over(above: Floats, below: Floats) -> Floats:
@@ -265,29 +303,6 @@ def _leaves(statistic: Statistic) -> Iterator[Sums | Median | Total]:
             yield from _leaves(statistic.b)
         case _:
             yield statistic
-
-
-def _conclude(statistic: Statistic, value: float, draws: Floats, level: float) -> Estimate:
-    leaves = list(_leaves(statistic))
-    if np.isnan(value):
-        empty = all(not isinstance(leaf, Total) and leaf.cluster.size == 0 for leaf in leaves)
-        return Estimate(None, reason=NO_UNITS if empty else "undefined on these rows")
-    if all(isinstance(leaf, Total) for leaf in leaves):
-        return Estimate(float(value), reason="a count has no interval")
-    whole = _wilson_of(statistic, float(value))
-    if whole is not None:
-        return Estimate(float(value), *whole)
-    clusters: set[Any] = set()
-    for leaf in leaves:
-        if not isinstance(leaf, Total):
-            clusters.update(np.unique(leaf.cluster).tolist())
-    if len(clusters) < 2:
-        return Estimate(float(value), reason=FEW_CLUSTERS)
-    undefined = int(np.isnan(draws).sum())
-    interval = percentile_interval(draws, level)
-    if interval is None:
-        return Estimate(float(value), undefined_draws=undefined, reason="undefined in every draw")
-    return Estimate(float(value), *interval, undefined_draws=undefined)
 
 
 def _wilson_of(statistic: Statistic, value: float) -> tuple[float, float] | None:
