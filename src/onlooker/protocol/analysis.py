@@ -42,7 +42,8 @@ class Figure:
     """What to draw, not how.
 
     ``categories`` name the places along the axis (for a heat map the columns, with one series a row; for boxes each
-    series holds its raw values and ``categories`` is empty). ``blocks`` outline groups of neighbouring categories.
+    series holds its raw values and ``categories`` is empty). ``blocks`` outline groups of neighbouring categories:
+    (name, place of the first, place after the last).
     """
 
     kind: FigureKind
@@ -67,11 +68,15 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class GradedRun:
-    """The graded cases of one model under one condition: a list a seed, over the items owed, as the bundle has them."""
+    """The graded cases of one model under one condition: a list a seed, over the items owed, as the bundle has them.
+
+    ``raw``: {seed: {item id: the reply's text}} for the items that were answered in one call.
+    """
 
     model: str
     condition: str
     by_seed: Mapping[int | None, Sequence[Case]]
+    raw: Mapping[int | None, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

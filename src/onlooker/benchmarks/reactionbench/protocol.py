@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onlooker.benchmarks.reactionbench.analyses import ANALYSES
 from onlooker.benchmarks.reactionbench.scoring import FAMILY
 from onlooker.benchmarks.reactionbench.taxonomy import LABELS
 from onlooker.errors import InputError
@@ -38,4 +39,5 @@ BENCHMARK = Benchmark(
         ScoreTable("Rationales", "grg.", own_scale=True),
     ),
     main_metric="srm.accuracy",
+    analyses=ANALYSES,
 )
