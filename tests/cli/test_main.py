@@ -120,6 +120,24 @@ def test_show_prints_the_item_and_keeps_the_answer_back(bundle: Path, capsys: py
     assert "8 items (8 choice)" in capsys.readouterr().out
 
 
+def test_words_of_data_do_not_steer_the_terminal(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = bundle / "items.jsonl"
+    items.write_text(items.read_text().replace("What is felt, 3?", "red \\u001b[31m bell \\u0007 turned \\u202eoot"))
+    assert main(["show", str(bundle), "q3"]) == 0
+    assert "red \\u001b[31m bell \\u0007 turned \\u202eoot" in capsys.readouterr().out
+
+
+def test_a_report_measures_guessers_on_the_items_that_were_asked(bundle: Path, tmp_path: Path) -> None:
+    """Answers run A B C D A B C D: of the first three any place is right once, of all eight twice."""
+    out = tmp_path / "run"
+    asked = ["eval", str(bundle), "--model", "scripted:first", "--condition", "question_only", "--limit", "3"]
+    assert main([*asked, "--out", str(out)]) == 0
+    assert main(["report", str(out), "--out", str(out / "r.html"), "--draws", "100"]) == 0
+    page = (out / "r.html").read_text(encoding="utf-8")
+    majority = page[page.index("Majority") :][:300]
+    assert "33.3%" in majority
+
+
 def test_a_pipe_that_closes_early_is_no_error(bundle: Path) -> None:
     command = f"{sys.executable} -m onlooker.cli.main describe mmhbench | head -n 1"
     piped = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,19 @@ def test_every_file_is_an_episode_or_named_with_its_reason(clips: Path, tmp_path
     assert "0 bytes" in listed[0]["reason"]
     rules = {family: load_benchmark(family).labels for family in families()}
     assert not has_errors(validate_bundle(tmp_path / "b", families=rules))
+
+
+def test_a_name_that_is_no_text_and_a_broken_transcript_are_listed_and_stop_nothing(
+    clips: Path, tmp_path: Path
+) -> None:
+    (clips / "a b.srt").write_bytes(b"\x00\x01\x02 no transcript")
+    odd = os.fsencode(clips) + b"/odd\xff.mp4"
+    with open(odd, "wb") as file:  # noqa: PTH123 - a path of bytes
+        file.write((clips / "a b.mp4").read_bytes())
+    new_bundle(tmp_path / "b", "sivbench", clips)
+    assert open_bundle(tmp_path / "b").load_episodes()["a b.mp4"].media.transcript is None
+    listed = [json.loads(line) for line in (tmp_path / "b" / "unreadable.jsonl").read_text().splitlines()]
+    assert {"odd\\xff.mp4", "a b.srt"} <= {row["file"] for row in listed}
 
 
 def test_files_of_one_name_do_not_overwrite_each_other(clips: Path, tmp_path: Path) -> None:

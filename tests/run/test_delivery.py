@@ -50,6 +50,13 @@ def test_a_window_bounds_frames_sound_and_words(bundle: Bundle, delivery: Delive
     assert [sound.start_s, sound.end_s] == pytest.approx([2.0, 4.5], abs=0.05)
 
 
+def test_a_window_after_the_end_is_an_error_whatever_the_condition_gives(bundle: Bundle, delivery: Delivery) -> None:
+    shown = episode(bundle, transcript="media/count.srt")
+    for condition in (MMHBENCH.condition("both"), MMHBENCH.condition("transcript_only"), SIVBENCH.condition("origin")):
+        with pytest.raises(MediaError, match=r"begins after the medium ends \(5\.\d+ s\)"):
+            delivery.deliver(shown, condition, (50.0, 60.0))
+
+
 def test_an_episode_without_a_picture_gives_its_words_and_says_so(bundle: Bundle, delivery: Delivery) -> None:
     episode(bundle)
     heard = Episode.model_validate({"id": "talk", "media": {"transcript": "media/count.srt"}})

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from onlooker.benchmarks.sivbench.protocol import BENCHMARK
 from onlooker.errors import InputError, QuotaExhausted
 from onlooker.models.request import Image, Reply, Request, Sound
 from onlooker.models.scripted import ScriptedModel
 from onlooker.records.bundle import Bundle
 from onlooker.run.execute import Session
 from onlooker.run.ledger import LEDGER_NAME, Ledger
+from onlooker.run.plan import make_plan
 
 MakeSession = Callable[..., Session]
 
@@ -124,6 +126,23 @@ def test_a_mended_medium_is_asked_about_when_the_run_goes_on(session: MakeSessio
     outcome = session(again, "origin").work()
     assert [request.text.count("Which colour is this, 3?") for request in again.asked] == [1]
     assert outcome.left == 1  # the file that is not there
+
+
+def test_a_seed_or_a_condition_named_twice_is_refused_before_anything_is_asked(
+    session: MakeSession, bundle: Bundle
+) -> None:
+    with pytest.raises(InputError, match="a condition is named twice"):
+        session(Noting(), "origin", "origin")
+    with pytest.raises(InputError, match="a seed is named twice"):
+        make_plan(
+            bundle,
+            BENCHMARK,
+            list(bundle.items()),
+            model_name="m",
+            fingerprint={},
+            conditions=[BENCHMARK.conditions[0]],
+            seeds=[1, 1],
+        )
 
 
 def test_another_plan_does_not_share_the_folder(session: MakeSession, bundle: Bundle) -> None:

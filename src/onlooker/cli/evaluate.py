@@ -68,9 +68,9 @@ def _evaluate(options: argparse.Namespace) -> int:
     from onlooker.run.execute import Session
     from onlooker.run.plan import Parameters, make_plan
 
-    for name, least in (("concurrency", 1), ("deadline", 0), ("limit", 1), ("temperature", 0)):
+    for name, least in (("concurrency", 1), ("deadline", 1), ("limit", 1), ("temperature", 0)):
         value = getattr(options, name)
-        if value is not None and value < least:
+        if value is not None and not value >= least:
             raise InputError("out of range", where=f"--{name}", value=value, remedy=f"at least {least}")
     bundle = open_bundle(options.bundle)
     benchmark = load_benchmark(bundle.card.family)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import onlooker
 from onlooker.cli import analyze, assets, bundles, comparison, demo, describe, evaluate, frames, report, score
+from onlooker.cli.terminal import note
 from onlooker.errors import OnlookerError
 
 NOUNS = (bundles, evaluate, score, comparison, analyze, report, describe, frames, assets, demo)
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except OnlookerError as error:
-        print(f"onlooker {options.command}: {error}", file=sys.stderr)  # noqa: T201 - this is the command's voice
+        note(f"onlooker {options.command}: {error}")
         return 1
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         # The system's refusal, such as a full disk or a missing permission: its own words say what and where.
-        print(f"onlooker {options.command}: {error}", file=sys.stderr)  # noqa: T201 - this is the command's voice
+        note(f"onlooker {options.command}: {error}")
         return 1
     except KeyboardInterrupt:
         return 130

@@ -87,6 +87,10 @@ def _section(path: Path, runs: Sequence[RunFiles], draws: int, seed: int) -> Sec
     result = score_bundle(
         bundle, benchmark.scoring, [run.folder / "predictions.jsonl" for run in runs], draws=draws, seed=seed
     )
+    if len({tuple(run.plan["items"]) for run in runs}) > 1:
+        result.notes.append(
+            "the runs asked different items: chance and majority are over all items that any of them asked"
+        )
     per_run = [
         f"{model}, {condition}: {line}"
         for model, conditions in result.scores["models"].items()
@@ -99,7 +103,13 @@ def _section(path: Path, runs: Sequence[RunFiles], draws: int, seed: int) -> Sec
         runs,
         scores=result.scores,
         graded=result.items,
-        baselines=baselines(bundle, benchmark.scoring, draws=draws, seed=seed),
+        baselines=baselines(
+            bundle,
+            benchmark.scoring,
+            items={item for run in runs for item in run.plan["items"]},
+            draws=draws,
+            seed=seed,
+        ),
         notes=[*result.notes, *per_run],
         about={run.plan["model"]["name"]: run.plan["model"]["fingerprint"].get("kind", "") for run in runs},
         cache_dir=cache_dir(),

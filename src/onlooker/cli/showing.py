@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
-from onlooker.cli.terminal import table
+from onlooker.cli.terminal import printable, table
 from onlooker.errors import InputError
 from onlooker.records.private import load_references
 from onlooker.records.public import ChoiceItem, OpenItem
@@ -87,4 +87,4 @@ def _body(item: Item) -> list[str]:
 
 
 def _write(out: TextIO, text: str) -> None:
-    out.write(text + "\n")
+    out.write(printable(text) + "\n")

@@ -5,19 +5,37 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-
 # A table that goes into a file or a pipe has no terminal to fit into.
 _FILE_COLUMNS = 160
 
 
+# What steers a terminal (escape, bell, carriage return, C1, bidi overrides) is shown as an escape, not obeyed.
+_STEERING = {
+    code: f"\\u{code:04x}"
+    for code in (
+        *range(0x20),
+        *range(0x7F, 0xA0),
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+        *range(0xD800, 0xE000),
+    )
+    if chr(code) not in "\n\t"
+}
+
+
+def printable(text: str) -> str:
+    """The text as a terminal may be given it: words of data cannot steer it."""
+    return text.translate(_STEERING)
+
+
 def say(line: str = "") -> None:
     """A line of the result."""
-    print(line)  # noqa: T201 - the command line's output
+    print(printable(line))  # noqa: T201 - the command line's output
 
 
 def note(line: str) -> None:
     """A line about what is going on."""
-    print(line, file=sys.stderr, flush=True)  # noqa: T201 - the command line's output
+    print(printable(line), file=sys.stderr, flush=True)  # noqa: T201 - the command line's output
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:

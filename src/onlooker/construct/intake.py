@@ -14,7 +14,7 @@ import yaml
 
 from onlooker.errors import InputError, MediaError
 from onlooker.media.card import MediaCard, probe
-from onlooker.media.transcript import find_transcript
+from onlooker.media.transcript import find_transcript, read_transcript
 from onlooker.records.jsonl import write_text
 from onlooker.records.public import Episode
 
@@ -47,14 +47,15 @@ def new_bundle(
     """Make ``bundle`` from the media files in ``videos`` and its subfolders.
 
     Media are linked into ``media/`` (copied with ``copy``). A file with a picture becomes ``media.video``, one without
-    becomes ``media.audio``. Files that cannot be read make no episode: they are listed in ``unreadable.jsonl``. Raises
-    ``InputError`` where ``bundle`` already holds a bundle or ``videos`` holds no medium.
+    becomes ``media.audio``. What cannot be read makes no episode (or, a transcript, is not declared) and is listed in
+    ``unreadable.jsonl`` with the reason. Raises ``InputError`` where ``bundle`` already holds a bundle, or ``videos``
+    no medium.
     """
     if not videos.is_dir():
         raise InputError("no such folder", where=str(videos), remedy="give the folder that holds the videos")
     if (bundle / "bundle.yaml").exists():
         raise InputError("there is a bundle here already", where=str(bundle), remedy="choose another folder")
-    files = sorted(p for p in videos.rglob("*") if p.suffix.lower() in MEDIA_SUFFIXES and p.is_file())
+    files = sorted(p for p in videos.rglob("*") if p.suffix.lower() in MEDIA_SUFFIXES and not p.is_dir())
     if not files:
         raise InputError(
             "no media file in this folder", where=str(videos), remedy=f"it looks for {' '.join(sorted(MEDIA_SUFFIXES))}"
@@ -65,11 +66,19 @@ def new_bundle(
     (bundle / "media").mkdir(parents=True, exist_ok=True)
     for path in files:
         try:
+            _check_name(path)
             card = probe(path)
         except MediaError as error:
             unreadable.append((path, error.what))
         else:
-            episodes.append(_episode(ids[path], path, card, bundle, copy=copy))
+            transcript = find_transcript(path)
+            if transcript is not None:
+                try:
+                    read_transcript(transcript)
+                except InputError as error:
+                    unreadable.append((transcript, error.what))
+                    transcript = None
+            episodes.append(_episode(ids[path], path, card, transcript, bundle, copy=copy))
         seen(path)
     card_text = yaml.safe_dump(
         {
@@ -86,15 +95,24 @@ def new_bundle(
     for empty in ("items.jsonl", "references.jsonl"):
         write_text(bundle / empty, "")
     if unreadable:
-        rows = ({"file": path.relative_to(videos).as_posix(), "reason": reason} for path, reason in unreadable)
+        rows = ({"file": _shown(path.relative_to(videos)), "reason": reason} for path, reason in unreadable)
         write_text(bundle / "unreadable.jsonl", "".join(f"{json.dumps(r, ensure_ascii=False)}\n" for r in rows))
     write_text(bundle / "bundle.yaml", card_text)
     return Intake(tuple(episodes), tuple(unreadable))
 
 
-def _episode(identity: str, path: Path, card: MediaCard, bundle: Path, *, copy: bool) -> Episode:
+def _check_name(path: Path) -> None:
+    """Raise ``MediaError`` where the name is no text: it could not stand in a file of records."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise MediaError("its name is not valid UTF-8", where=repr(path), remedy="rename the file") from error
+
+
+def _episode(
+    identity: str, path: Path, card: MediaCard, transcript: Path | None, bundle: Path, *, copy: bool
+) -> Episode:
     media: dict[str, str] = {"video" if card.video else "audio": _place(path, bundle, copy=copy)}
-    transcript = find_transcript(path)
     if transcript is not None:
         media["transcript"] = _place(transcript, bundle, copy=copy)
     row: dict[str, Any] = {
@@ -106,6 +124,11 @@ def _episode(identity: str, path: Path, card: MediaCard, bundle: Path, *, copy: 
         "media_sha256": card.sha256,
     }
     return Episode.model_validate(row)
+
+
+def _shown(path: Path) -> str:
+    """The path as text; bytes that are none as escapes."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
 def _place(path: Path, bundle: Path, *, copy: bool) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onlooker.errors import MediaError, NoStream
 from onlooker.media.cache import cached_sample, cached_transcribe
+from onlooker.media.card import probe
 from onlooker.media.sound import read_sound, wav_bytes
 from onlooker.media.transcript import read_transcript, render_transcript, slice_transcript
 from onlooker.models.request import Image, Modality, Sound
@@ -61,6 +62,9 @@ class Delivery:
                 where=f"episode {episode.id}",
                 remedy=f"add media.{condition.medium} to episodes.jsonl",
             )
+        shown = picture or heard
+        if window is not None and shown is not None:
+            _check_window(window, shown)
         record: dict[str, Any] = {"medium": condition.medium, "window": window}
         frames: tuple[Image, ...] = ()
         if condition.frames is not None and picture is not None:
@@ -140,3 +144,16 @@ class Delivery:
         }
         text = render_transcript(transcript)
         return text, {**record, "text": text}
+
+
+def _check_window(window: Window, path: Path) -> None:
+    """Raise ``MediaError`` where the window begins after the medium ends: there is nothing in it to give."""
+    card = probe(path)
+    end_s = max(card.duration_s, card.sound_duration_s or 0.0)
+    if window[0] >= end_s:
+        raise MediaError(
+            f"the item's window begins after the medium ends ({end_s:.3f} s)",
+            where=str(path),
+            value=window,
+            remedy="correct the window in items.jsonl",
+        )

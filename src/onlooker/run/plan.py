@@ -63,7 +63,7 @@ def make_plan(
 ) -> Plan:
     """The plan for these items under these conditions.
 
-    Raises ``InputError`` where there is nothing to ask or a condition is named twice.
+    Raises ``InputError`` where there is nothing to ask, or a condition or a seed is named twice.
     """
     parameters = parameters or Parameters()
     names = [c.name for c in conditions]
@@ -71,6 +71,8 @@ def make_plan(
         raise InputError("no item to ask", where=str(bundle.path), remedy="fill items.jsonl, or widen the selection")
     if len(set(names)) < len(names):
         raise InputError("a condition is named twice", value=names)
+    if len(set(seeds)) < len(seeds):
+        raise InputError("a seed is named twice: the same question would be paid for twice", value=list(seeds))
     document = {
         "items": [item.id for item in items],
         "bundle": {

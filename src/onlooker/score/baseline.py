@@ -5,7 +5,8 @@ answer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from onlooker.protocol.scoring import Case, Family, Grade, Private, Reply, Scope, choices_of
@@ -22,7 +23,12 @@ _NO_REPLY = Reply("scored", None, {}, judged=False)
 
 
 def baselines(
-    bundle: Bundle, family: Family, *, draws: int = DRAWS, seed: int = SEED
+    bundle: Bundle,
+    family: Family,
+    *,
+    items: Collection[str] | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """{"chance": metrics, "majority": metrics}, named and spelled as in ``scores.json``, on the
     draws of the scores.
@@ -32,10 +38,14 @@ def baselines(
     majority  always the place (first, second, ...) where the references most often have the answer,
               counted apart for questions with one answer, with all that hold, and for matching; the
               first such place of equals
-    Items without options have neither, and only metrics of the answer alone are there.
+    Over ``items`` (ids; all where None). Items without options have neither, and only metrics of the answer alone are
+    there.
     """
     check_draws(draws)
     ground = load_ground(bundle)
+    if items is not None:
+        asked = {item: ground.items[item] for item in ground.items if item in items}
+        ground = replace(ground, items=asked)
     favourite = _favourites(ground)
 
     def majority(item: Item, private: Private) -> float:
