@@ -107,7 +107,7 @@ def _canvas(figure: Figure) -> Canvas:
     }[figure.kind](axes, figure)
     _calm(axes)
     handles, labels = axes.get_legend_handles_labels()
-    if labels and figure.kind not in _ONE_COLOUR and (len(figure.series) > 1 or figure.chance is not None):
+    if labels and figure.kind not in _ONE_COLOUR:
         canvas.legend(
             handles,
             labels,
@@ -188,6 +188,7 @@ def _heatmap(axes: Axes, figure: Figure) -> None:
 
     grid = [[value for value, _, _ in _points(series, figure)] for series in figure.series]
     known = [abs(value) for row in grid for value in row if value is not None]
+    places = 0 if all(value == int(value) for value in known) else 1 if figure.percent else 2
     signed = any(value is not None and value < 0 for row in grid for value in row)
     top = max(known, default=1) or 1
     colours = LinearSegmentedColormap.from_list("house", [*([SERIES[1]] if signed else []), PAPER, SERIES[0]])
@@ -197,7 +198,7 @@ def _heatmap(axes: Axes, figure: Figure) -> None:
             shade = GRID if value is None else colours(norm(value))
             axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=0.6))
             dark = value is not None and abs(value) > 0.6 * top
-            text = "–" if value is None else _number(value)
+            text = "–" if value is None else f"{value:.{places}f}"
             size = _FONT_PT - (2 if len(figure.categories) <= 10 else 3.5)
             axes.text(x, y, text, ha="center", va="center", color=PAPER if dark else INK, fontsize=size)
     square = len(figure.series) == len(figure.categories)
@@ -289,12 +290,6 @@ def _factor(figure: Figure) -> float:
 
 def _measure(figure: Figure) -> str:
     return f"{printable(figure.value_label)}, %" if figure.percent else printable(figure.value_label)
-
-
-def _number(value: float) -> str:
-    if value == int(value) or abs(value) >= 100:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def _short(text: str, chars: int = _LABEL_CHARS) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onlooker.benchmarks.mmhbench.analyses import ANALYSES
 from onlooker.benchmarks.mmhbench.conditions import BASELINE, CONDITIONS
 from onlooker.benchmarks.mmhbench.scoring import FAMILY
 from onlooker.benchmarks.mmhbench.taxonomy import LABELS, PERSPECTIVES, ROLES
@@ -43,4 +44,5 @@ BENCHMARK = Benchmark(
         ScoreTable("By duration (minutes)", "accuracy.duration."),
         ScoreTable("Reasoning", "reasoning.", own_scale=True),
     ),
+    analyses=ANALYSES,
 )

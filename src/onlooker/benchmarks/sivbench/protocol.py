@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onlooker.benchmarks.sivbench.analyses import ANALYSES
 from onlooker.benchmarks.sivbench.conditions import BASELINE, CONDITIONS
 from onlooker.benchmarks.sivbench.scoring import FAMILY
 from onlooker.benchmarks.sivbench.taxonomy import DIMENSIONS, LABELS, SUBTASKS
@@ -40,4 +41,5 @@ BENCHMARK = Benchmark(
         ScoreTable("By relation", "accuracy.relation."),
         ScoreTable("Reasoning", "reasoning.", own_scale=True),
     ),
+    analyses=ANALYSES,
 )
