@@ -80,15 +80,18 @@ def test_a_condition_on_a_medium_that_is_not_there_is_an_error_not_another_mediu
 def test_without_ears_no_audio_is_origin_and_is_refused() -> None:
     seeing: frozenset[Modality] = frozenset({"text", "image"})
     with pytest.raises(InputError, match="the same request as origin"):
-        check_condition(SIVBENCH, SIVBENCH.condition("no_audio"), seeing)
-    check_condition(SIVBENCH, SIVBENCH.condition("no_audio"), ALL)
+        check_condition(SIVBENCH, SIVBENCH.condition("no_audio"), seeing, {"video"})
+    check_condition(SIVBENCH, SIVBENCH.condition("no_audio"), ALL, {"video"})
     with pytest.raises(InputError, match="shows frames, and this model takes no pictures"):
-        check_condition(SIVBENCH, SIVBENCH.condition("origin"), frozenset({"text"}))
-    check_condition(MMHBENCH, MMHBENCH.condition("frames_0"), seeing)
+        check_condition(SIVBENCH, SIVBENCH.condition("origin"), frozenset({"text"}), {"video"})
+    check_condition(MMHBENCH, MMHBENCH.condition("frames_0"), seeing, {"video"})
+    with pytest.raises(InputError, match="no episode of the bundle has the medium without_text"):
+        check_condition(SIVBENCH, SIVBENCH.condition("without_text"), ALL, {"video"})
+    check_condition(SIVBENCH, SIVBENCH.condition("without_text"), ALL, {"video", "without_text"})
 
 
 def test_all_conditions_are_those_that_differ_and_the_rest_has_its_reason() -> None:
-    fit, unfit = fitting_conditions(MMHBENCH, ALL)
+    fit, unfit = fitting_conditions(MMHBENCH, ALL, {"video"})
     assert [c.name for c in fit] == [
         *("both", "video_only", "transcript_only", "question_only"),
         *("frames_1", "frames_2", "frames_4", "frames_8", "frames_16", "frames_32"),
@@ -97,6 +100,6 @@ def test_all_conditions_are_those_that_differ_and_the_rest_has_its_reason() -> N
     assert reasons["frames_0"] == "a second name of question_only"
     assert reasons["frames_64"] == "a second name of video_only"
     assert "bolt" in reasons["bolt"]
-    deaf, left = fitting_conditions(SIVBENCH, frozenset({"text", "image"}))
+    deaf, left = fitting_conditions(SIVBENCH, frozenset({"text", "image"}), {"video", "with_subtitles", "without_text"})
     assert "no_audio" not in [c.name for c in deaf]
     assert [c.name for c, _ in left] == ["no_audio"]

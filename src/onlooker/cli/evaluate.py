@@ -64,6 +64,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     from onlooker.errors import InputError
     from onlooker.models.catalog import open_model
     from onlooker.records.bundle import open_bundle
+    from onlooker.records.public import MEDIA_KEYS
     from onlooker.run.delivery import Delivery
     from onlooker.run.execute import Session
     from onlooker.run.plan import Parameters, make_plan
@@ -90,7 +91,8 @@ def _evaluate(options: argparse.Namespace) -> int:
         accepts=_kinds(options.accepts),
         **_senses(options.model),
     )
-    conditions = _conditions(options.condition, benchmark, model)
+    media = {key for episode in episodes.values() for key in MEDIA_KEYS if getattr(episode.media, key)}
+    conditions = _conditions(options.condition, benchmark, model, media)
     parameters = Parameters(temperature=options.temperature)
     plan = make_plan(
         bundle,
@@ -157,15 +159,15 @@ def _kinds(listed: str | None) -> frozenset[Modality] | None:
     return frozenset(kind for kind in MODALITIES if kind in named)
 
 
-def _conditions(names: list[str] | None, benchmark: Benchmark, model: Model) -> list[Condition]:
+def _conditions(names: list[str] | None, benchmark: Benchmark, model: Model, media: set[str]) -> list[Condition]:
     from onlooker.run.fitness import check_condition, fitting_conditions
 
     if names == ["all"]:
-        fit, unfit = fitting_conditions(benchmark, model.accepts)
+        fit, unfit = fitting_conditions(benchmark, model.accepts, media)
         for condition, reason in unfit:
             note(f"condition {condition.name} is left out: {reason}")
         return fit
     chosen = [benchmark.condition(name) for name in names] if names else [benchmark.default]
     for condition in chosen:
-        check_condition(benchmark, condition, model.accepts)
+        check_condition(benchmark, condition, model.accepts, media)
     return chosen

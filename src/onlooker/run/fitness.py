@@ -11,12 +11,20 @@ from onlooker.protocol.benchmark import Benchmark
 from onlooker.protocol.condition import Condition
 
 
-def check_condition(benchmark: Benchmark, condition: Condition, accepts: Collection[Modality]) -> None:
-    """Raise ``InputError`` where the model cannot take what the condition gives, or would get another one's request.
+def check_condition(
+    benchmark: Benchmark, condition: Condition, accepts: Collection[Modality], media: Collection[str]
+) -> None:
+    """Raise ``InputError`` where the condition cannot be had, or the model would get another one's request.
 
-    The second happens when two conditions differ only in something the model does not take: ``no_audio`` is ``origin``
+    ``media``: the media that any episode of the bundle declares. The first is so where no episode has the medium that
+    the condition shows, or the model cannot take what it gives. The second happens when two conditions differ only in something the model does not take: ``no_audio`` is ``origin``
     for a model without ears, and a difference between the two would be noise.
     """
+    if condition.shows_media and condition.medium != "video" and condition.medium not in media:
+        raise InputError(
+            f"no episode of the bundle has the medium {condition.medium}, which the condition {condition.name} shows",
+            remedy=f"add media.{condition.medium} to episodes.jsonl",
+        )
     if condition.frames is not None:
         # What a policy lacks (an encoder for bolt) shows on any medium, so it is asked about one second of one.
         grid_times(parse_policy(condition.frames), 1.0)
@@ -37,9 +45,9 @@ def check_condition(benchmark: Benchmark, condition: Condition, accepts: Collect
 
 
 def fitting_conditions(
-    benchmark: Benchmark, accepts: Collection[Modality]
+    benchmark: Benchmark, accepts: Collection[Modality], media: Collection[str]
 ) -> tuple[list[Condition], list[tuple[Condition, str]]]:
-    """All conditions that differ for such a model, and those left out with the reason."""
+    """All conditions that can be had and differ for such a model, and those left out with the reason."""
     fit: list[Condition] = []
     unfit: list[tuple[Condition, str]] = []
     for condition in benchmark.conditions:
@@ -47,7 +55,7 @@ def fitting_conditions(
             unfit.append((condition, f"a second name of {condition.same_as}"))
             continue
         try:
-            check_condition(benchmark, condition, accepts)
+            check_condition(benchmark, condition, accepts, media)
         except OnlookerError as error:
             unfit.append((condition, str(error)))
         else:
