@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from onlooker.cli.main import main
+from tests.models.fake_server import Answer, FakeServer, failure
 from tests.run.conftest import write_rows
 
 
@@ -75,16 +77,92 @@ def test_the_whole_path_from_bundle_to_report(bundle: Path, tmp_path: Path) -> N
     assert "25.0%" in (out / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_report_on_a_changed_bundle_is_refused(bundle: Path, tmp_path: Path) -> None:
+def test_other_questions_than_were_asked_are_not_scored_and_corrected_references_are(
+    bundle: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "run"
     assert (
         main(["eval", str(bundle), "--model", "scripted:first", "--condition", "question_only", "--out", str(out)]) == 0
     )
+    score = (
+        "score",
+        bundle,
+        "--predictions",
+        out / "predictions.jsonl",
+        "--out",
+        out / "scores.json",
+        "--draws",
+        "100",
+    )
     references = bundle / "references.jsonl"
     references.write_text(references.read_text().replace('"A"', '"B"'))
+    assert run(*score).returncode == 0
+    scored = json.loads((out / "scores.json").read_text())["models"]["scripted:first"]["question_only"]["metrics"]
+    assert scored["accuracy"]["value"] == 0
+    items = bundle / "items.jsonl"
+    items.write_text(items.read_text().replace("What is felt", "What is seen"))
+    for words in (score, ("report", out, "--out", out / "report.html")):
+        refused = run(*words)
+        assert refused.returncode == 1
+        assert "have changed since these questions were asked" in refused.stderr
+
+
+def test_nothing_that_is_read_is_written_over(bundle: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    asked = ["eval", str(bundle), "--model", "scripted:first", "--condition", "question_only"]
+    assert main([*asked, "--out", str(out)]) == 0
+    before = {path: path.read_bytes() for folder in (bundle, out) for path in folder.iterdir() if path.is_file()}
+    predictions = str(out / "predictions.jsonl")
+    for words in (
+        ["score", str(bundle), "--predictions", predictions, "--out", predictions],
+        ["score", str(bundle), "--predictions", predictions, "--out", str(bundle / "items.jsonl")],
+        ["score", str(bundle), "--predictions", predictions, "--out", str(tmp_path)],
+        ["score", str(bundle), "--predictions", predictions, "--out", "x.json", "--items-out", "x.json"],
+        ["report", str(out), "--out", str(out / "ledger.sqlite")],
+        [*asked, "--out", str(bundle)],
+    ):
+        assert main(words) == 1, words
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_moved_bundle_is_found_where_the_user_says(bundle: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert (
+        main(["eval", str(bundle), "--model", "scripted:first", "--condition", "question_only", "--out", str(out)]) == 0
+    )
+    bundle.rename(tmp_path / "elsewhere")
     refused = run("report", out, "--out", out / "report.html")
+    assert "say where it is now with --bundle DIR" in refused.stderr
+    moved = run("report", out, "--out", out / "report.html", "--bundle", tmp_path / "elsewhere", "--draws", "100")
+    assert moved.returncode == 0, moved.stderr
+
+
+def test_an_endpoint_that_refuses_everything_is_not_asked_everything(bundle: Path, tmp_path: Path) -> None:
+    items = bundle / "items.jsonl"
+    rows = [json.loads(line) for line in items.read_text().splitlines()]
+    write_rows(items, [{**row, "id": f"{row['id']}-{n}"} for n in range(10) for row in rows])
+    with FakeServer(lambda call: failure(401, "wrong key")) as server:
+        refused = run(
+            *("eval", bundle, "--model", "openai:m", "--base-url", server.url, "--condition", "question_only"),
+            *("--out", tmp_path / "run"),
+        )
     assert refused.returncode == 1
-    assert "the bundle has changed since this run was made" in refused.stderr
+    assert "calls all failed" in refused.stderr
+    assert "wrong key" in refused.stderr
+    assert len(server.calls) < 20
+    assert "next:" not in refused.stdout
+
+
+def test_a_call_ends_at_its_deadline(bundle: Path, tmp_path: Path) -> None:
+    started = time.monotonic()
+    with FakeServer(lambda call: Answer("A", delay_s=4.0)) as server:
+        late = run(
+            *("eval", bundle, "--model", "openai:m", "--base-url", server.url, "--condition", "question_only"),
+            *("--limit", "1", "--deadline", "1", "--out", tmp_path / "run"),
+        )
+    assert late.returncode == 1
+    assert "no answer within 1 s" in late.stdout
+    assert time.monotonic() - started < 15
 
 
 def test_validate_lists_every_problem_on_standard_output(bundle: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_broken_ledger_stops_with_a_message_and_is_not_overwritten(tmp_path: P
     if not content:  # SQLite takes an empty file for a new database, and nothing is lost by that
         Ledger(path).close()
         return
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be opened"):
         Ledger(path)
     assert path.read_bytes() == content
 

@@ -15,6 +15,7 @@ from onlooker.models.request import Image, Reply, Request, Sound
 from onlooker.models.scripted import ScriptedModel
 from onlooker.records.bundle import Bundle
 from onlooker.run.execute import Session
+from onlooker.run.export import export_folder
 from onlooker.run.ledger import LEDGER_NAME, Ledger
 from onlooker.run.plan import make_plan
 
@@ -151,8 +152,57 @@ def test_another_plan_does_not_share_the_folder(session: MakeSession, bundle: Bu
         session(Noting(), "origin", "text_only").work()
     items = bundle.path / "items.jsonl"
     items.write_text(items.read_text().replace("Which", "What"))
-    with pytest.raises(InputError, match=r"bundle\.sha256"):
+    with pytest.raises(InputError, match=r"bundle\.asked_sha256"):
         session(Noting(), "origin").work()
+
+
+def test_paid_answers_are_not_lost_with_a_file_of_the_folder(session: MakeSession) -> None:
+    """Case R09: without its ledger a run is not started anew, and without its plan it is still the same run."""
+    made = session(Noting(), "origin")
+    made.work()
+    plan, ledger = made.run_dir / "plan.json", made.run_dir / LEDGER_NAME
+    plan.unlink()
+    with pytest.raises(InputError, match=r"another plan: conditions\.text_only"):
+        session(Noting(), "origin", "text_only").work()
+    again = Noting()
+    session(again, "origin").work()
+    assert again.asked == []
+    assert plan.exists()
+    kept = ledger.read_bytes()
+    for lost in (b"", None):
+        ledger.write_bytes(lost) if lost is not None else ledger.unlink()
+        with pytest.raises(InputError, match="the ledger is gone"):
+            session(Noting(), "origin").work()
+    ledger.write_bytes(kept)
+    session(Noting(), "origin").work()
+
+
+def test_a_run_does_not_mix_two_versions_of_a_clip(session: MakeSession, bundle: Bundle) -> None:
+    first = Noting()
+    first.stop_after = 1
+    session(first, "origin", concurrency=1).work()
+    clip = bundle.path / "media" / "red.mp4"
+    other = (bundle.path / "media" / "视频 😀 #1.mp4").read_bytes()
+    kept = clip.read_bytes()
+    clip.write_bytes(other)
+    outcome = session(Noting(), "origin").work()
+    assert outcome.failed_media == 3
+    failures = rows(session(Noting(), "origin").run_dir / "failures.jsonl")
+    assert "has changed since other questions of this run were asked" in failures[0]["message"]
+    clip.write_bytes(kept)
+    assert session(Noting(), "origin").work().failed_media == 2
+
+
+def test_exports_are_made_anew_from_the_ledger(session: MakeSession) -> None:
+    made = session(Noting(), "origin")
+    made.work()
+    before = {name: (made.run_dir / name).read_bytes() for name in ("predictions.jsonl", "requests.jsonl")}
+    for name in before:
+        (made.run_dir / name).unlink()
+    assert export_folder(made.run_dir) == 5
+    assert {name: (made.run_dir / name).read_bytes() for name in before} == before
+    with pytest.raises(InputError, match="no ledger here"):
+        export_folder(made.run_dir.parent)
 
 
 @pytest.mark.parametrize("part", ["video bytes", "option order", "condition"])

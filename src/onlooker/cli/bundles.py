@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,14 @@ def add_commands(commands: Commands) -> None:
 
 def _validate(options: argparse.Namespace) -> int:
     from onlooker.catalog import families, load_benchmark
+    from onlooker.records.bundle import read_card
+    from onlooker.records.labels import LabelRules
     from onlooker.records.validate import validate_bundle
 
-    rules = {family: load_benchmark(family).labels for family in families()}
+    # Only the bundle's own family is loaded: a broken one of somebody else's is not this bundle's problem.
+    card, _problems = read_card(options.bundle)
+    own = card.family if card is not None else None
+    rules = {family: load_benchmark(family).labels if family == own else LabelRules() for family in families()}
     errors = warnings = 0
     for problem in validate_bundle(options.bundle, families=rules):
         errors += problem.severity == "error"
@@ -69,7 +75,8 @@ def _new(options: argparse.Namespace) -> int:
         f"{len(intake.unreadable)} files not readable"
         + (f" (listed in {options.bundle / 'unreadable.jsonl'})" if intake.unreadable else "")
     )
-    say("next: write items.jsonl and references.jsonl, then: onlooker validate " + str(options.bundle))
+    validate = shlex.join(("onlooker", "validate", str(options.bundle)))
+    say(f"next: write items.jsonl and references.jsonl, then: {validate}")
     return 0
 
 

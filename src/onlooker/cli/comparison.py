@@ -46,10 +46,12 @@ def add_commands(commands: Commands) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from onlooker.catalog import load_benchmark
+    from onlooker.cli.folders import keep_files_apart
     from onlooker.records.bundle import open_bundle
     from onlooker.score.compare import compare_runs
 
     bundle = open_bundle(options.bundle)
+    keep_files_apart([options.out], [bundle.path, *options.predictions, *options.judgements], "--out")
     found = compare_runs(
         bundle,
         load_benchmark(bundle.card.family).scoring,
@@ -71,10 +73,12 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _vote(options: argparse.Namespace) -> int:
     from onlooker.catalog import load_benchmark
+    from onlooker.cli.folders import keep_files_apart
     from onlooker.records.bundle import open_bundle
     from onlooker.score.vote import vote_models
 
     bundle = open_bundle(options.bundle)
+    keep_files_apart([options.out], [bundle.path, *options.predictions], "--out")
     family = load_benchmark(bundle.card.family).scoring
     found = vote_models(bundle, family, options.predictions, condition=options.condition, by=options.by)
     columns = ("best", "best_model", "oracle", "plurality", "majority", "ties", "n")
@@ -85,8 +89,10 @@ def _vote(options: argparse.Namespace) -> int:
 
 
 def _agreement(options: argparse.Namespace) -> int:
+    from onlooker.cli.folders import keep_files_apart
     from onlooker.score.agreement import agreement_rows, rater_agreement
 
+    keep_files_apart([options.out], [options.ratings], "--out")
     found = rater_agreement(options.ratings, options.rubric)
     say(table([("agreement", "value"), *agreement_rows(found, options.level)], right=(1,)))
     return _finish(found.report, found.notes, options.out)

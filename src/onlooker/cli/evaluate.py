@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +59,21 @@ def add_commands(commands: Commands) -> None:
     )
     parser.set_defaults(run=_evaluate)
 
+    export = commands.add_parser("export", help="write a run's plain files anew from its ledger, without asking")
+    export.add_argument("run_dir", type=Path, metavar="RUN")
+    export.set_defaults(run=_export)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from onlooker.run.export import export_folder
+
+    say(f"{options.run_dir}: {export_folder(options.run_dir)} finished calls written")
+    return 0
+
 
 def _evaluate(options: argparse.Namespace) -> int:
     from onlooker.catalog import load_benchmark
-    from onlooker.cli.folders import cache_dir
+    from onlooker.cli.folders import cache_dir, keep_apart
     from onlooker.errors import InputError
     from onlooker.models.catalog import open_model
     from onlooker.records.bundle import open_bundle
@@ -74,6 +87,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         if value is not None and not value >= least:
             raise InputError("out of range", where=f"--{name}", value=value, remedy=f"at least {least}")
     bundle = open_bundle(options.bundle)
+    keep_apart([options.out], [bundle.path], "--out")
     benchmark = load_benchmark(bundle.card.family)
     episodes = bundle.load_episodes()
     items = list(bundle.load_items().values())[: options.limit]
@@ -89,6 +103,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         base_url=options.base_url,
         api_key_env=options.api_key_env,
         accepts=_kinds(options.accepts),
+        timeout_s=options.deadline if options.model.startswith("openai:") else None,
         **_senses(options.model),
     )
     media = {key for episode in episodes.values() for key in MEDIA_KEYS if getattr(episode.media, key)}
@@ -124,17 +139,21 @@ def _evaluate(options: argparse.Namespace) -> int:
         say(f"{outcome.failed_media} calls could not be given their media: see {options.out / 'failures.jsonl'}")
     if outcome.failed_calls:
         say(
-            f"{outcome.failed_calls} calls were not answered: see the error rows of {options.out / 'predictions.jsonl'}"
+            f"{outcome.failed_calls} calls were not answered (the last: {outcome.reason}); "
+            f"see the error rows of {options.out / 'predictions.jsonl'}"
         )
     if outcome.left:
         say("the same command asks again for what is left")
     if outcome.stopped:
         note(f"stopped: {outcome.stopped}")
         return 130 if outcome.stopped.startswith("interrupted") else 1
+    if outcome.failed_calls:
+        # A medium that cannot be read is a finding about the bundle; a model that does not answer is a failed command.
+        return 1
     predictions, scores = options.out / "predictions.jsonl", options.out / "scores.json"
-    say(f"next: onlooker score {options.bundle} --predictions {predictions} --out {scores}")
-    # A medium that cannot be read is a finding about the bundle; a model that does not answer is a failed command.
-    return 1 if outcome.failed_calls else 0
+    words = ("onlooker", "score", options.bundle, "--predictions", predictions, "--out", scores)
+    say(f"next: {shlex.join(map(str, words))}")
+    return 0
 
 
 def _senses(spec: str) -> dict[str, Any]:
@@ -153,13 +172,13 @@ def _kinds(listed: str | None) -> frozenset[Modality] | None:
 
     if listed is None:
         return None
-    named = set(listed.split(","))
+    named = {kind.strip() for kind in listed.split(",")}
     if not named <= set(MODALITIES):
         raise InputError("unknown kind of input", where="--accepts", value=listed, remedy="some of text,image,sound")
     return frozenset(kind for kind in MODALITIES if kind in named)
 
 
-def _conditions(names: list[str] | None, benchmark: Benchmark, model: Model, media: set[str]) -> list[Condition]:
+def _conditions(names: list[str] | None, benchmark: Benchmark, model: Model, media: Collection[str]) -> list[Condition]:
     from onlooker.run.fitness import check_condition, fitting_conditions
 
     if names == ["all"]:

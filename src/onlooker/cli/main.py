@@ -7,6 +7,7 @@ usage.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -31,11 +32,22 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _run(options: argparse.Namespace) -> int:
+    code = int(options.run(options))
+    # A full disk behind standard output shows here, and not after the exit code is settled.
+    sys.stdout.flush()
+    return code
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal or a pipe of another encoding gets escapes for what it cannot spell, not a traceback.
+            stream.reconfigure(errors="backslashreplace")
     options = make_parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        return _run(options)
     except OnlookerError as error:
         note(f"onlooker {options.command}: {error}")
         return 1

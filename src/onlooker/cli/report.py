@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,9 @@ def add_commands(commands: Commands) -> None:
     parser = commands.add_parser("report", help="write one self-contained page about runs")
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders, of one bundle or several")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="the HTML page to write")
+    parser.add_argument(
+        "--bundle", action="append", type=Path, default=[], metavar="DIR", help="where a bundle is now, if it was moved"
+    )
     parser.add_argument("--figures", type=Path, metavar="DIR", help="write the figures as SVG and PDF too")
     parser.add_argument("--title", default="Evaluation report", help="the heading")
     add_bootstrap_options(parser)
@@ -28,61 +31,58 @@ def add_commands(commands: Commands) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    make_report(
-        options.runs,
-        options.out,
-        title=options.title,
-        figures=options.figures,
-        draws=options.draws,
-        seed=options.seed,
-    )
-    say(str(options.out))
-    return 0
-
-
-def make_report(folders: Sequence[Path], out: Path, *, title: str, figures: Path | None, draws: int, seed: int) -> None:
-    """Score the runs bundle by bundle and write the page."""
     from datetime import UTC, datetime
 
     import onlooker
+    from onlooker.cli.folders import keep_files_apart
+    from onlooker.records.bundle import open_bundle
     from onlooker.report.content import ReportContent
     from onlooker.report.figures import write_figures
     from onlooker.report.gather import read_run
     from onlooker.report.page import write_report
 
-    runs = [read_run(folder) for folder in folders]
-    by_bundle: dict[str, list[RunFiles]] = {}
+    runs = [read_run(folder) for folder in options.runs]
+    moved = {open_bundle(path).card.name: path for path in options.bundle}
+    by_bundle: dict[Path, list[RunFiles]] = {}
     for run in runs:
-        by_bundle.setdefault(run.plan["bundle"]["path"], []).append(run)
-    sections = tuple(_section(Path(path), group, draws, seed) for path, group in by_bundle.items())
+        by_bundle.setdefault(_bundle_of(run, moved), []).append(run)
+    keep_files_apart([options.out], [*options.runs, *by_bundle], "--out")
+    sections = tuple(_section(path, group, options.draws, options.seed) for path, group in by_bundle.items())
     made_at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    content = ReportContent(title, made_at, onlooker.__version__, sections)
-    write_report(content, out)
-    if figures is not None:
-        for problem in write_figures(content, figures).problems:
+    content = ReportContent(options.title, made_at, onlooker.__version__, sections)
+    write_report(content, options.out)
+    if options.figures is not None:
+        for problem in write_figures(content, options.figures).problems:
             note(f"figures: {problem}")
+    say(str(options.out))
+    return 0
+
+
+def _bundle_of(run: RunFiles, moved: Mapping[str, Path]) -> Path:
+    """Where the run's bundle is: as told by --bundle, else where it was when the run was made."""
+    from onlooker.errors import InputError
+
+    card = run.plan["bundle"]
+    path = moved.get(card["name"], Path(card["path"]))
+    if not path.is_dir():
+        raise InputError(
+            f"the bundle {card['name']} of this run is not where it was",
+            where=str(run.folder),
+            value=str(path),
+            remedy="say where it is now with --bundle DIR",
+        )
+    return path
 
 
 def _section(path: Path, runs: Sequence[RunFiles], draws: int, seed: int) -> Section:
     from onlooker.catalog import load_benchmark
     from onlooker.cli.folders import cache_dir
-    from onlooker.errors import InputError
     from onlooker.records.bundle import open_bundle
-    from onlooker.records.digest import bundle_sha256
     from onlooker.report.gather import gather_section
     from onlooker.score.baseline import baselines
     from onlooker.score.score import score_bundle
 
     bundle = open_bundle(path)
-    digest = bundle_sha256(path)
-    for run in runs:
-        if run.plan["bundle"]["sha256"] != digest:
-            raise InputError(
-                "the bundle has changed since this run was made: its scores would not be those of what was asked",
-                where=str(run.folder),
-                value=run.plan["bundle"]["sha256"],
-                remedy=f"bring {path} back to that state, or run onlooker eval into a new folder",
-            )
     benchmark = load_benchmark(bundle.card.family)
     result = score_bundle(
         bundle, benchmark.scoring, [run.folder / "predictions.jsonl" for run in runs], draws=draws, seed=seed

@@ -39,12 +39,15 @@ def add_bootstrap_options(parser: argparse.ArgumentParser) -> None:
 
 def _score(options: argparse.Namespace) -> int:
     from onlooker.catalog import load_benchmark
+    from onlooker.cli.folders import keep_files_apart
     from onlooker.records.bundle import open_bundle
     from onlooker.records.jsonl import write_text
     from onlooker.score.score import score_bundle
     from onlooker.score.table import score_tables
 
     bundle = open_bundle(options.bundle)
+    inputs = [bundle.path, *options.predictions, *options.judgements]
+    keep_files_apart([options.out, options.items_out], inputs, "--out, --items-out")
     result = score_bundle(
         bundle,
         load_benchmark(bundle.card.family).scoring,

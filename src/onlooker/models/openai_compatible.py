@@ -281,6 +281,10 @@ def _base64(data: bytes) -> str:
 
 def _host(url: str) -> str:
     parts = urlsplit(url)
+    try:
+        _ = parts.port
+    except ValueError as error:
+        raise InputError(f"not an http(s) URL ({error})", where="base URL", value=url) from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError("not an http(s) URL", where="base URL", value=url)
     if parts.username or parts.password:

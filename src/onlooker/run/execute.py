@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib.metadata
 import json
-import platform
 import signal
 import time
 from collections import OrderedDict, deque
@@ -15,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import onlooker
 from onlooker.errors import InputError, MediaError, ModelError, OnlookerError, QuotaExhausted
 from onlooker.models.request import Modality, Model, Reply, Request
 from onlooker.models.retry import ask_with_retry
@@ -23,28 +20,33 @@ from onlooker.protocol.benchmark import Benchmark, Given
 from onlooker.protocol.condition import Condition
 from onlooker.records.public import Episode, Item
 from onlooker.run.delivery import Delivered, Delivery, Window
-from onlooker.run.export import export
-from onlooker.run.ledger import LEDGER_NAME, Attempt, CallKey, Entry, Ledger
+from onlooker.run.export import PREDICTIONS_NAME, export, run_card
+from onlooker.run.ledger import LEDGER_NAME, Attempt, CallKey, Entry, Ledger, refuse_lost
 from onlooker.run.lock import locked
 from onlooker.run.plan import Plan, freeze
 from onlooker.run.progress import Progress
+from onlooker.run.sources import Sources
+from onlooker.run.tally import Tally
 
 # Decoding and detecting run in threads beside the event loop; two of them keep two cores busy.
 _MEDIA_THREADS = 2
 # Deliveries kept for the items of one episode that follow one another.
 _KEPT_DELIVERIES = 16
-_LIBRARIES = ("av", "numpy", "openai", "xllamacpp", "faster-whisper", "onnxruntime", "rapidocr")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a session ended: calls finished, those without an answer by cause, those of the plan that are left."""
+    """How a session ended: calls finished, those without an answer by cause, those of the plan that are left.
+
+    ``reason``: what the last call without an answer failed of.
+    """
 
     asked: int
     failed_media: int
     failed_calls: int
     left: int
     stopped: str | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +55,6 @@ class _Slots:
 
     media: asyncio.Semaphore
     asking: asyncio.Semaphore
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What a session has done so far, and what stopped it."""
-
-    asked: int = 0
-    failed_media: int = 0
-    failed_calls: int = 0
-    fatal: list[OnlookerError] = field(default_factory=list)
-
-    def count(self, entry: Entry) -> None:
-        """One more row is in the ledger."""
-        self.asked += 1
-        if not entry.final:
-            by_model = entry.prediction["error"]["kind"] == "model"
-            self.failed_calls += by_model
-            self.failed_media += not by_model
 
 
 @dataclass(slots=True)
@@ -87,6 +71,7 @@ class Session:
     attempts: int = 5
     deadline_s: float = 600.0
     _kept: OrderedDict[tuple[str, str, Window | None], asyncio.Task[Delivered]] = field(default_factory=OrderedDict)
+    _sources: Sources = field(default_factory=Sources)
     _stop: str | None = None
 
     def work(self) -> Outcome:
@@ -97,9 +82,11 @@ class Session:
         """
         self.run_dir.mkdir(parents=True, exist_ok=True)
         with locked(self.run_dir):
-            freeze(self.plan, self.run_dir)
+            refuse_lost(self.run_dir / LEDGER_NAME, self.run_dir / PREDICTIONS_NAME)
             ledger = Ledger(self.run_dir / LEDGER_NAME)
             try:
+                freeze(self.plan, self.run_dir, ledger)
+                self._sources = Sources.of(ledger)
                 return asyncio.run(self._work(ledger))
             finally:
                 ledger.close()
@@ -116,7 +103,7 @@ class Session:
         slots = _Slots(
             asyncio.Semaphore(_MEDIA_THREADS), asyncio.Semaphore(self.model.at_once or max(self.concurrency, 1))
         )
-        tally = _Tally()
+        tally = Tally(answered_before=sum(finished.values()))
         try:
             with Progress(self.model.name, total, total - len(waiting)) as progress:
                 workers = (self._worker(ledger, waiting, slots, tally, progress) for _ in range(self.concurrency))
@@ -126,10 +113,10 @@ class Session:
         self._finish(ledger, session, tally)
         done = ledger.finished()
         left = sum(not done.get(key, False) for key in self.plan.calls())
-        return Outcome(tally.asked, tally.failed_media, tally.failed_calls, left, self._stop)
+        return Outcome(tally.asked, tally.failed_media, tally.failed_calls, left, self._stop, tally.reason)
 
     async def _worker(
-        self, ledger: Ledger, waiting: deque[CallKey], slots: _Slots, tally: _Tally, progress: Progress
+        self, ledger: Ledger, waiting: deque[CallKey], slots: _Slots, tally: Tally, progress: Progress
     ) -> None:
         items = {item.id: item for item in self.plan.items}
         conditions = {c.name: c for c in self.plan.conditions}
@@ -145,13 +132,15 @@ class Session:
                 return
             tally.count(entry)
             progress.advance(failed=not entry.final)
+            if tally.is_hopeless and self._stop is None:
+                self._stop = f"the first {tally.failed_calls} calls all failed: {tally.reason}"
 
-    def _finish(self, ledger: Ledger, session: int, tally: _Tally) -> None:
+    def _finish(self, ledger: Ledger, session: int, tally: Tally) -> None:
         """Close the session and write the exports; then raise what stopped the run, unless it was a lack of quota."""
         reasons = [error for error in tally.fatal if not isinstance(error, QuotaExhausted)]
         try:
             ledger.end_session(session, tally.asked)
-            export(self.plan, ledger, self.run_dir, self._card())
+            export(self.plan.calls(), ledger, self.run_dir, {**run_card(), "concurrency": self.concurrency})
         except (OnlookerError, OSError):
             # On a full disk this fails too: what stopped the run first says more.
             if not reasons:
@@ -176,6 +165,7 @@ class Session:
         }
         try:
             delivered = await self._deliver(item, condition, slots)
+            self._sources.check(item.episode, delivered.record)
         except (MediaError, InputError) as error:
             return self._failure(key, request_row, type(error).__name__, error, started)
         request = Request(
@@ -269,20 +259,6 @@ class Session:
             request.seed,
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-    def _card(self) -> dict[str, Any]:
-        versions = {}
-        for name in _LIBRARIES:
-            try:
-                versions[name] = importlib.metadata.version(name)
-            except importlib.metadata.PackageNotFoundError:
-                continue
-        return {
-            "onlooker": onlooker.__version__,
-            "python": platform.python_version(),
-            "libraries": versions,
-            "concurrency": self.concurrency,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ def check_condition(
 ) -> None:
     """Raise ``InputError`` where the condition cannot be had, or the model would get another one's request.
 
-    ``media``: the media that any episode of the bundle declares. The first is so where no episode has the medium that
-    the condition shows, or the model cannot take what it gives. The second happens when two conditions differ only in something the model does not take: ``no_audio`` is ``origin``
-    for a model without ears, and a difference between the two would be noise.
+    ``media``: the media that any episode of the bundle declares. The condition cannot be had where no episode has the
+    medium that it shows, or the model does not take what it gives. The request is another one's where two conditions
+    differ only in something the model does not take: ``no_audio`` is ``origin`` for a model without ears, and a
+    difference between the two would be noise.
     """
     if condition.shows_media and condition.medium != "video" and condition.medium not in media:
         raise InputError(

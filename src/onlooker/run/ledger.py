@@ -50,6 +50,12 @@ CREATE TABLE attempts (
 ) STRICT
 """,
     """
+CREATE TABLE plans (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    document TEXT NOT NULL
+) STRICT
+""",
+    """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     started_at REAL NOT NULL,
@@ -111,9 +117,9 @@ class Ledger:
             self._migrate()
         except (sqlite3.DatabaseError, OSError) as error:
             raise InputError(
-                f"this ledger cannot be read ({error}); its answers are paid for, so nothing is started anew over it",
+                f"this ledger cannot be opened ({error}); its answers are paid for, so nothing is started anew over it",
                 where=str(path),
-                remedy="restore the file, or choose another --out",
+                remedy="make room or mend the permissions; if the file is damaged, restore it or choose another --out",
             ) from error
 
     def _migrate(self) -> None:
@@ -145,6 +151,15 @@ class Ledger:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+    def plan(self) -> dict[str, Any] | None:
+        """The plan that this ledger serves; None before the first session."""
+        row = self._db.execute("SELECT document FROM plans").fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def keep_plan(self, document: dict[str, Any]) -> None:
+        """Keep the plan beside the answers to it."""
+        self._write("INSERT OR REPLACE INTO plans VALUES (1, ?)", (json.dumps(document, ensure_ascii=False),))
 
     def start_session(self) -> int:
         """Note that a process works on the run; returns the session's number."""
@@ -241,3 +256,14 @@ class Ledger:
 
 def _key(item: str, part: str, condition: str, seed: str) -> CallKey:
     return CallKey(item, part or None, condition, int(seed) if seed else None)
+
+
+def refuse_lost(ledger: Path, answers: Path) -> None:
+    """Raise ``InputError`` where answers were exported and the ledger they came from is gone: they are paid for."""
+    lost = not ledger.exists() or ledger.stat().st_size == 0
+    if lost and answers.exists() and answers.stat().st_size > 0:
+        raise InputError(
+            f"the ledger is gone, but {answers.name} holds its answers: asking anew would pay for them twice",
+            where=str(ledger),
+            remedy="restore the ledger, or choose another --out",
+        )

@@ -14,13 +14,14 @@ from onlooker.protocol.benchmark import Benchmark
 from onlooker.protocol.condition import Condition
 from onlooker.protocol.description import describe_condition
 from onlooker.records.bundle import Bundle
-from onlooker.records.digest import bundle_sha256
+from onlooker.records.digest import asked_sha256, bundle_sha256
 from onlooker.records.jsonl import write_text
 from onlooker.records.public import Item
-from onlooker.run.ledger import CallKey
+from onlooker.run.ledger import CallKey, Ledger
 
 PLAN_NAME = "plan.json"
-_PLACE = "path"
+# What may change between two sessions of a run without changing what is asked.
+_FREE = frozenset(("bundle.path", "bundle.name", "bundle.version", "bundle.sha256", "onlooker"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,8 @@ def make_plan(
             "family": bundle.card.family,
             "version": bundle.card.version,
             "sha256": bundle_sha256(bundle.path),
-            _PLACE: str(bundle.path.resolve()),
+            "asked_sha256": asked_sha256(bundle.path),
+            "path": str(bundle.path.resolve()),
         },
         "model": {"name": model_name, "fingerprint": dict(fingerprint)},
         "conditions": {c.name: describe_condition(benchmark, c)["sha256"] for c in conditions},
@@ -95,24 +97,22 @@ def make_plan(
     return Plan(tuple(items), tuple(conditions), tuple(seeds), parameters, document)
 
 
-def freeze(plan: Plan, run_dir: Path) -> None:
-    """Write ``plan.json``, or check that the one there is the same plan.
+def freeze(plan: Plan, run_dir: Path, ledger: Ledger) -> None:
+    """Write ``plan.json`` and keep the plan in the ledger, or check that those there are the same plan.
 
-    Raises ``InputError`` that names every difference: answers to two plans never share a folder.
+    Raises ``InputError`` that names every difference: answers to two plans never share a folder. Corrected references,
+    another place of the bundle or another version of onlooker make no difference to what is asked.
     """
     path = run_dir / PLAN_NAME
-    if path.exists():
-        before = read_plan_document(path)
-        differences = sorted(_differences(before, plan.document))
+    for before, where in ((ledger.plan(), ledger.path), (read_plan_document(path) if path.exists() else None, path)):
+        differences = [] if before is None else sorted(_differences(before, plan.document))
         if differences:
             raise InputError(
                 f"this folder holds a run of another plan: {'; '.join(differences)}",
-                where=str(path),
+                where=str(where),
                 remedy="choose another --out, or repeat the options of that run",
             )
-        if before == plan.document:
-            return
-    # Only the bundle's place may have changed: the folder was moved.
+    ledger.keep_plan(plan.document)
     write_text(path, json.dumps(plan.document, ensure_ascii=False, indent=2) + "\n")
 
 
@@ -133,11 +133,11 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any], place: str =
     for key in before.keys() | now.keys():
         where = f"{place}{key}"
         old, new = before.get(key), now.get(key)
-        if key == _PLACE or old == new:
+        if where in _FREE or old == new:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
             yield from _differences(old, new, f"{where}.")
         elif isinstance(old, list) and isinstance(new, list):
-            yield f"{where} has {len(old)} entries there and {len(new)} here, or others"
+            yield f"{where} is another list ({len(old)} entries there, {len(new)} here)"
         else:
             yield f"{where} is {old!r} there and {new!r} here"

@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from onlooker.errors import InputError
 from onlooker.protocol.scoring import Family, Labels
+from onlooker.records.digest import asked_sha256
 from onlooker.records.jsonl import read_rows
 from onlooker.records.public import Item
-from onlooker.records.results import Judgement, Prediction, read_plan
+from onlooker.records.results import Judgement, Prediction, plan_path, read_plan
 
 _SHOWN_IDS = 10
 Seed = int | None
@@ -51,6 +52,25 @@ class Judged:
     valid: Mapping[tuple[str, str, Seed, str], Mapping[str, Labels]]
     about: frozenset[tuple[str, str]]
     unused: Mapping[str, int]
+
+
+def refuse_other_questions(bundle: Path, files: Sequence[Path]) -> None:
+    """InputError where a ``plan.json`` beside a predictions file says that other episodes or items were asked about.
+
+    Plans without a digest pass: other tools write them too. Corrected references make no difference.
+    """
+    asked = asked_sha256(bundle)
+    for file in files:
+        plan = read_plan(file)
+        card = plan.extra.get("bundle") if plan is not None else None
+        before = card.get("asked_sha256") if isinstance(card, dict) else None
+        if before not in (None, asked):
+            raise InputError(
+                "the episodes or items of the bundle have changed since these questions were asked",
+                where=str(plan_path(file)),
+                value=before,
+                remedy=f"bring {bundle} back to that state, or run onlooker eval into a new folder",
+            )
 
 
 def read_runs(files: Sequence[Path], family: Family, items: Mapping[str, Item]) -> list[Run]:

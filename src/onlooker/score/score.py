@@ -17,7 +17,7 @@ from onlooker.records.bundle import Bundle
 from onlooker.records.digest import bundle_sha256
 from onlooker.records.results import OUTCOMES
 from onlooker.score.cases import Ground, grade_run, load_ground, read_replies
-from onlooker.score.inputs import Judged, Run, Seed, read_judged, read_runs
+from onlooker.score.inputs import Judged, Run, Seed, read_judged, read_runs, refuse_other_questions
 from onlooker.stats.cluster import (
     Estimate,
     Statistic,
@@ -111,6 +111,7 @@ def grade_files(
         raise InputError(
             "a bundle of another family", where=str(bundle.path), value=bundle.card.family, remedy=family.name
         )
+    refuse_other_questions(bundle.path, prediction_files)
     ground = load_ground(bundle)
     runs = read_runs(prediction_files, family, ground.items)
     judged = read_judged(judgement_files, family, ground.items, judge)
