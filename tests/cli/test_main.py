@@ -172,7 +172,7 @@ def test_validate_lists_every_problem_on_standard_output(bundle: Path) -> None:
     assert found.returncode == 1
     assert found.stdout.count("perspective") == 8
     assert "items.jsonl, line 9" in found.stdout
-    assert found.stdout.endswith("9 errors, 0 warnings\n")
+    assert found.stdout.endswith("9 errors, 1 warnings\n")
 
 
 def test_a_condition_that_would_be_another_ones_request_is_refused(bundle: Path, tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ class MadeBundle:
         self.folder = folder
         self.card = CARD
         self.episodes: list[dict[str, Any]] = [
-            {"id": "e1", "media": {}, "duration_s": 30.0, "lineage": {}, "labels": {}},
-            {"id": "e2", "duration_s": 20, "note": "an extra field"},
-            {"id": "e3", "duration_s": None},
+            {"id": "e1", "media": {"video": "media/e1.mp4"}, "duration_s": 30.0, "lineage": {}, "labels": {}},
+            {"id": "e2", "media": {"stimulus": "media/e2.mp4"}, "duration_s": 20, "note": "an extra field"},
+            {"id": "e3", "media": {"video": "media/e3.mp4", "audio": None}, "duration_s": None},
         ]
         options = [{"id": "A", "text": "stay"}, {"id": "B", "text": "go"}]
         window = {"start_s": 1, "end_s": 2.5}
@@ -77,7 +77,9 @@ class MadeBundle:
         ]
 
     def write(self) -> Path:
-        self.folder.mkdir(exist_ok=True)
+        (self.folder / "media").mkdir(parents=True, exist_ok=True)
+        for name in ("e1", "e2", "e3"):
+            (self.folder / "media" / f"{name}.mp4").touch()
         (self.folder / "bundle.yaml").write_text(self.card, encoding="utf-8")
         for name in ("episodes", "items", "references", "ratings"):
             rows: list[dict[str, Any]] = getattr(self, name)

@@ -80,7 +80,6 @@ def test_digest_by_hand(made: MadeBundle) -> None:
     listing = "".join(f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
     assert bundle_sha256(folder) == hashlib.sha256(listing.encode()).hexdigest()
     whole = bundle_sha256(folder)
-    (folder / "media").mkdir()
     (folder / "media" / "a.mp4").write_text("x")
     assert bundle_sha256(folder) == whole
     with (folder / "items.jsonl").open("a") as file:

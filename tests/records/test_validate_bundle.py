@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from onlooker.records.fields import edit_distance
 from onlooker.records.labels import LabelRules
 from onlooker.records.problem import Problem
 from onlooker.records.validate import has_errors, validate_bundle
@@ -420,7 +423,6 @@ def test_missing_media_are_one_warning(made: MadeBundle) -> None:
     made.episodes[0]["media"] = {"video": "media/a.mp4", "audio": "media/b.wav"}
     made.episodes[1]["media"] = {"video": "media/c.mp4"}
     folder = made.write()
-    (folder / "media").mkdir()
     (folder / "media" / "a.mp4").touch()
     problems = validate_bundle(folder)
     assert [str(problem) for problem in problems] == [
@@ -446,6 +448,160 @@ def test_missing_folder(tmp_path: Path) -> None:
     assert validate_bundle(where) == [
         Problem(str(where), None, None, "no such folder", remedy="name the folder of a bundle")
     ]
+
+
+@pytest.fixture
+def without_rights(made: MadeBundle) -> Iterator[MadeBundle]:
+    """The bundle in a folder that this process may not enter, also where the tests run as root."""
+    made.write().chmod(0)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    yield made
+    if root:
+        os.seteuid(0)
+    made.folder.chmod(0o755)
+
+
+def test_folder_without_permission(without_rights: MadeBundle) -> None:
+    where = str(without_rights.folder)
+    remedy = "let this user read and enter the folder"
+    assert validate_bundle(without_rights.folder) == [
+        Problem(where, None, None, "cannot be read: Permission denied", remedy=remedy)
+    ]
+
+
+# (file, row, what to change in it, the warning)
+DOUBTFUL: list[tuple[str, int, dict[str, Any], str]] = [
+    (
+        "items",
+        0,
+        {"question": " "},
+        'items.jsonl, line 1, question: blank question, found " ". Remedy: write what is asked',
+    ),
+    (
+        "items",
+        2,
+        {"question": ""},
+        'items.jsonl, line 3, question: blank question, found "". Remedy: write what is asked',
+    ),
+    (
+        "items",
+        1,
+        {"options": [{"id": "A", "text": "stay"}, {"id": "B", "text": "\t"}]},
+        'items.jsonl, line 2, options.1.text: blank option, found "\\t". Remedy: write what the option says',
+    ),
+    (
+        "items",
+        1,
+        {"options": [{"id": "A", "text": "stay"}, {"id": "B", "text": "stay"}]},
+        (
+            'items.jsonl, line 2, options.1.text: two options of the item say the same, found "stay". '
+            "Remedy: reword one of them"
+        ),
+    ),
+    *(
+        (
+            "items",
+            2,
+            {name: "x"},
+            (
+                f"items.jsonl, line 3, {name}: only scorers may see this, and models may see the file. "
+                "Remedy: move it to references.jsonl"
+            ),
+        )
+        for name in ("answer", "answers", "explanation", "cues", "reference", "Answer")
+    ),
+    (
+        "items",
+        1,
+        {"options": [{"id": "A", "text": "stay"}, {"id": "B", "text": "go", "correct": True}]},
+        (
+            "items.jsonl, line 2, options.correct: only scorers may see this, and models may see the file. "
+            "Remedy: move it to references.jsonl"
+        ),
+    ),
+    (
+        "episodes",
+        0,
+        {"media": {"audio": "media/e1.mp4", "vide": "media/e1.mp4"}},
+        (
+            "episodes.jsonl, line 1, media.vide: unknown kind of media, kept. Remedy: use one of "
+            "video, audio, transcript, stimulus, reaction, with_subtitles, without_text"
+        ),
+    ),
+    (
+        "episodes",
+        0,
+        {"media": {"video": None}},
+        (
+            'episodes.jsonl, media: 1 episode has no media, the first on line 1, found "e1". '
+            "Remedy: name the files under media; without them only conditions of text can be run"
+        ),
+    ),
+    (
+        "episodes",
+        1,
+        {"media": {"video": "media"}},
+        (
+            'episodes.jsonl, media: 1 declared medium is a folder, the first on line 2, found "media". '
+            "Remedy: name the file inside it"
+        ),
+    ),
+    ("items", 1, {"lables": {}}, "items.jsonl, line 2, lables: unknown field, kept; did you mean `labels`?"),
+    (
+        "episodes",
+        2,
+        {"durations_s": 5},
+        "episodes.jsonl, line 3, durations_s: unknown field, kept; did you mean `duration_s`?",
+    ),
+    ("references", 2, {"cue": []}, "references.jsonl, line 3, cue: unknown field, kept; did you mean `cues`?"),
+    ("ratings", 0, {"optout": None}, "ratings.jsonl, line 1, optout: unknown field, kept; did you mean `opt_out`?"),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "change", "expected"), DOUBTFUL)
+def test_what_is_legal_and_doubtful_is_one_warning(
+    made: MadeBundle, name: str, row: int, change: dict[str, Any], expected: str
+) -> None:
+    getattr(made, name)[row].update(change)
+    assert lines(made, RULES) == [f"warning: {expected}"]
+
+
+def test_unknown_fields_that_resemble_none_are_free(made: MadeBundle) -> None:
+    for item in made.items:
+        item.update({"note": 1, "question_zh": "?", "idx": 2, "LABEL SET": 3, "x" * 100_000: 4})
+    made.ratings[0]["ad"] = "spot 3"
+    assert lines(made) == []
+
+
+def test_a_slip_in_every_row_is_one_warning(made: MadeBundle) -> None:
+    made.card += "licence: CC0-1.0\n"
+    for item in made.items[1:]:
+        item["answer"] = ["A"]
+    for episode in made.episodes:
+        episode["media"] = {"vide": "media/e1.mp4"}
+    assert lines(made) == [
+        "warning: bundle.yaml, licence: unknown field, kept; did you mean `license`?",
+        (
+            "warning: episodes.jsonl, line 1, media.vide: in 3 rows, the first here: unknown kind of media, kept. "
+            "Remedy: use one of video, audio, transcript, stimulus, reaction, with_subtitles, without_text"
+        ),
+        (
+            'warning: episodes.jsonl, media: 3 episodes have no media, the first on line 1, found "e1". '
+            "Remedy: name the files under media; without them only conditions of text can be run"
+        ),
+        (
+            "warning: items.jsonl, line 2, answer: in 5 rows, the first here: only scorers may see this, and models "
+            "may see the file. Remedy: move it to references.jsonl"
+        ),
+    ]
+
+
+def test_edits_by_hand() -> None:
+    # One swap; one letter added; one replaced; a swap is not split by an insertion; two letters added.
+    pairs = [("lables", "labels"), ("vide", "video"), ("itom", "item"), ("ca", "abc"), ("duration", "duration_s")]
+    assert [edit_distance(*pair) for pair in pairs] == [1, 1, 1, 3, 2]
 
 
 @pytest.mark.parametrize(

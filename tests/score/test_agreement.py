@@ -53,3 +53,12 @@ def test_an_unknown_rubric_lists_those_there_are(tmp_path: Path) -> None:
     file = write_rows(tmp_path / "ratings.jsonl", [rated("m1", "r1", 1)])
     with pytest.raises(InputError, match="intensity"):
         rater_agreement(file, "mood")
+
+
+def test_a_word_among_numbers_is_named_with_its_line(tmp_path: Path) -> None:
+    rows = [rated("m1", "r1", 1), rated("m1", "r2", "2"), rated("m2", "r1", 2), rated("m2", "r2", "two")]
+    file = write_rows(tmp_path / "ratings.jsonl", rows)
+    notes = rater_agreement(file, "intensity").notes
+    assert f"2 of 4 ratings are words, the others numbers; the first is {file}, line 2, found '2'" in notes
+    words = write_rows(file, [row | {"value": "sad"} for row in rows])
+    assert not any("the first is" in note for note in rater_agreement(words, "intensity").notes)

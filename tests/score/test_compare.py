@@ -112,13 +112,36 @@ def test_an_unjudged_item_leaves_the_verified_metrics_only(tmp_path: Path) -> No
 def test_names_split_at_the_last_colon() -> None:
     assert split_name("lab/model:7b:full", "--a") == ("lab/model:7b", "full")
     for bad in ("model", ":full", "model:"):
-        with pytest.raises(InputError, match="MODEL:CONDITION"):
+        with pytest.raises(InputError) as caught:
             split_name(bad, "--a")
+        assert str(caught.value) == (
+            f"--a: expected MODEL:CONDITION, found {bad!r}. "
+            "Remedy: write the model's name, a colon, and the condition, as the predictions have them"
+        )
 
 
 def test_a_side_that_is_not_there_lists_those_that_are(made: Made) -> None:
-    with pytest.raises(InputError, match="a:c"):
+    with pytest.raises(InputError) as caught:
         compare(made, [said("q0", "B", model="a")])
+    assert str(caught.value) == "--b: no predictions of this model and condition, found 'b:c'. Remedy: one of a:c"
+    with pytest.raises(InputError) as caught:
+        compare(made, [])
+    assert str(caught.value) == (
+        "--a: no predictions of this model and condition, found 'a:c'. "
+        "Remedy: pass files with predictions: those given have no row"
+    )
+
+
+def test_what_did_not_count_and_few_draws_are_said(made: Made) -> None:
+    labels = judged("q0", "reasoning_quality", {"depth": 3}, model="b")
+    files = [made.predictions(both("B", "B")), made.predictions([], "empty.jsonl")]
+    found = compare_runs(made.bundle, SIVBENCH, files, "a:c", "b:c", [made.judgements([labels])], draws=20)
+    assert found.notes == [
+        "the ends of the intervals are rough with so few draws: --draws 20, 10000 is the default",
+        f"no predictions in {files[1]}",
+        "9 items left out: not answered by both",
+        "b:c: 1 judgements do not count: under the rubric reasoning_quality, relevance is missing or off its scale",
+    ]
 
 
 def test_no_item_in_common_has_no_difference(made: Made) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from onlooker.benchmarks.psycheme.scoring import FAMILY as PSYCHEME
 from onlooker.benchmarks.sivbench.scoring import FAMILY
 from onlooker.errors import InputError
 from onlooker.records.results import OUTCOMES
@@ -259,8 +260,64 @@ def test_tables_print_percentages_and_points(made: Made) -> None:
 def test_draws_and_seed_are_in_the_result(made: Made) -> None:
     result = made.score([said("q0", "B")], draws=17, seed=9)
     assert result.scores["settings"] == {"draws": 17, "seed": 9, "level": 0.95}
-    with pytest.raises(InputError, match="--draws"):
+    with pytest.raises(InputError) as caught:
         made.score([said("q0", "B")], draws=0)
+    assert str(caught.value) == (
+        "--draws: an interval needs at least one draw, found 0. "
+        "Remedy: leave --draws out for 10000, or name 100 or more"
+    )
+
+
+def test_few_draws_are_said(made: Made) -> None:
+    assert made.score([said("q0", "B")], [judged("q0", "reasoning_quality", QUALITIES)], draws=100).notes == []
+    result = made.score([said("q0", "B")], [judged("q0", "reasoning_quality", QUALITIES)], draws=99)
+    assert result.notes == ["the ends of the intervals are rough with so few draws: --draws 99, 10000 is the default"]
+
+
+def test_files_without_a_row_are_said(made: Made) -> None:
+    empty = made.predictions([], "empty.jsonl")
+    full = made.predictions([said("q0", "B")])
+    judgements = made.judgements([])
+    result = score_bundle(made.bundle, FAMILY, [empty, full], [judgements], draws=100)
+    assert result.notes == [f"no predictions in {empty}", f"no judgements in {judgements}"]
+
+
+def test_judgements_that_do_not_count_are_counted_by_reason(made: Made) -> None:
+    labels = [
+        judged("q0", "reasoning_quality", QUALITIES, seed=1),
+        judged("q1", "reasoning_quality", QUALITIES | {"depth": 9}, seed=1),
+        judged("q2", "reasoning_quality", {"relevance": 3}, seed=1),
+        judged("q3", "reasoning_quality", QUALITIES | {"depth": "3"}, seed=1),
+        judged("q4", "reasoning_quality", None, seed=1, status="unparsed"),
+        judged("q5", "reasoning_quality", None, seed=1, status="error"),
+        judged("q0", "reasoning_quality", QUALITIES, seed=7),
+        judged("q0", "reasoning_quality", QUALITIES),
+        judged("q7", "reasoning_quality", QUALITIES, seed=1),
+    ]
+    folder = made.folder / "run"
+    file = write_rows(folder / "predictions.jsonl", [said(f"q{i}", "B", seed=1) for i in range(7)])
+    (folder / "plan.json").write_text(json.dumps({"items": [f"q{i}" for i in range(7)]}), encoding="utf-8")
+    result = score_bundle(made.bundle, FAMILY, [file], [made.judgements(labels)], draws=100)
+    assert coverage_of(result) == {"items": 7, "seeds": 1, "scored": 1, "unjudged": 6}
+    notes = result.scores["models"]["m"]["c"]["notes"]
+    assert [note for note in notes if "do not count" in note] == [
+        "2 judgements do not count: under the rubric reasoning_quality, depth is missing or off its scale",
+        "1 judgements do not count: under the rubric reasoning_quality, alignment is missing or off its scale",
+        "1 judgements do not count: the judge's status is unparsed",
+        "1 judgements do not count: the judge's status is error",
+        "1 judgements do not count: there are no predictions of seed 7",
+        "1 judgements do not count: there are no predictions without a seed",
+        "1 judgements do not count: this condition does not owe the item",
+    ]
+
+
+def test_another_judges_labels_are_not_among_those_rejected(made: Made) -> None:
+    labels = [
+        judged("q0", "reasoning_quality", QUALITIES),
+        judged("q0", "reasoning_quality", None, judge="k", status="error"),
+    ]
+    result = made.score([said("q0", "B")], labels, judge="j")
+    assert not any("do not count" in note for note in result.scores["models"]["m"]["c"]["notes"])
 
 
 def test_nothing_to_score_is_no_crash(made: Made) -> None:
@@ -271,8 +328,41 @@ def test_nothing_to_score_is_no_crash(made: Made) -> None:
     assert metrics_of(result) == {"accuracy": {"value": None, "low": None, "high": None, "n": 0}}
 
 
-@pytest.mark.parametrize("references", [[], [{"item": "q0", "answer": "B"}], [{"item": "q0", "answer": ["E"]}]])
+@pytest.mark.parametrize("references", [[{"item": "q0", "answer": "B"}], [{"item": "q0", "answer": ["E"]}]])
 def test_a_question_without_an_answer_among_its_options_is_an_error(tmp_path: Path, references: list[Row]) -> None:
     made = Made(tmp_path, FAMILY, [choice("q0", "e0")], references)
     with pytest.raises(InputError, match="item q0 has no answer among its options"):
         made.score([said("q0", "B")])
+
+
+def unreferenced(made: Made) -> str:
+    with pytest.raises(InputError) as caught:
+        made.score([said("q0", "B")])
+    return str(caught.value)
+
+
+def test_items_without_a_reference_are_listed_in_one_error(tmp_path: Path) -> None:
+    items = [choice(f"q{i}", "e0") for i in range(13)]
+    made = Made(tmp_path, FAMILY, items, [{"item": "q0", "answer": ["B"]}])
+    assert unreferenced(made) == (
+        f"{made.path / 'references.jsonl'}: 12 of 13 items that need a reference have none, "
+        "found 'q1, q2, q3, q4, q5, q6, q7, q8, q9, q10 and 2 more'. "
+        "Remedy: add their rows, or leave the items out of items.jsonl"
+    )
+
+
+def test_an_open_item_without_a_reference_is_an_error_too(tmp_path: Path) -> None:
+    items = [choice("q0", "e0", capability="G"), {"id": "o", "episode": "e0", "task": "open", "question": "Why?"}]
+    made = Made(tmp_path, PSYCHEME, items, [{"item": "q0", "answer": ["B"]}])
+    assert "1 of 2 items that need a reference have none, found 'o'" in unreferenced(made)
+
+
+def test_references_withheld_altogether(tmp_path: Path) -> None:
+    made = Made(tmp_path, FAMILY, [choice("q0", "e0")], [])
+    expected = (
+        f"{made.path / 'references.jsonl'}: the bundle is without references: it can be run, not scored. "
+        "Remedy: get the file from whoever keeps it back, or send them the predictions"
+    )
+    assert unreferenced(made) == expected
+    (made.path / "references.jsonl").unlink()
+    assert unreferenced(made) == expected

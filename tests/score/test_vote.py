@@ -20,7 +20,8 @@ def made(tmp_path: Path) -> Made:
         {"id": "q2", "episode": "e1", "task": "open", "question": "Why?", "labels": {"capability": "T"}},
     ]
     answers = [["A"], ["A", "B"], "since"]
-    return Made(tmp_path, FAMILY, items, [{"item": f"q{i}", "answer": a} for i, a in enumerate(answers)])
+    references = [{"item": f"q{i}", "answer": a} for i, a in enumerate(answers)]
+    return Made(tmp_path, FAMILY, items, references, episodes=[{"id": "e0", "labels": {"place": "home"}}])
 
 
 def test_a_set_of_options_is_one_vote_and_open_questions_have_none(made: Made) -> None:
@@ -53,7 +54,32 @@ def test_several_conditions_or_seeds_need_a_choice(made: Made) -> None:
         vote_models(made.bundle, FAMILY, [seeds])
 
 
-def test_an_unused_label_groups_nothing_and_says_so(made: Made) -> None:
-    found = vote_models(made.bundle, FAMILY, [made.predictions([said("q0", "A")])], by="mood")
+def test_a_label_that_no_item_has_is_an_error(made: Made) -> None:
+    file = made.predictions([said("q0", "A")])
+    with pytest.raises(InputError) as caught:
+        vote_models(made.bundle, FAMILY, [file], by="mood")
+    assert str(caught.value) == "--by: no item has this label, found 'mood'. Remedy: one of capability, place"
+    found = vote_models(made.bundle, FAMILY, [file], by="place")
+    assert found.report["groups"]["home"]["n"] == 1
+
+
+def test_a_label_of_items_without_a_vote_groups_nothing_and_says_so(tmp_path: Path) -> None:
+    items = [
+        choice("q0", "e0"),
+        {"id": "q1", "episode": "e0", "task": "open", "question": "Why?", "labels": {"capability": "T"}},
+    ]
+    made = Made(tmp_path, FAMILY, items, [{"item": "q0", "answer": ["A"]}, {"item": "q1", "answer": "since"}])
+    found = vote_models(made.bundle, FAMILY, [made.predictions([said("q0", "A")])])
     assert found.report["groups"] == {}
-    assert found.notes == ["no item has the label mood"]
+    assert found.notes == ["no item that counts has the label capability"]
+
+
+def test_files_without_a_row(made: Made) -> None:
+    empty = made.predictions([], "empty.jsonl")
+    with pytest.raises(InputError) as caught:
+        vote_models(made.bundle, FAMILY, [empty])
+    assert str(caught.value) == (
+        "--predictions: no predictions to vote with. Remedy: pass files with predictions: those given have no row"
+    )
+    found = vote_models(made.bundle, FAMILY, [empty, made.predictions([said("q0", "A")])])
+    assert found.notes == [f"no predictions in {empty}"]

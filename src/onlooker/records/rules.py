@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from onlooker.records.bundle import media_path_fault
 from onlooker.records.labels import LabelRules
@@ -23,11 +24,15 @@ from onlooker.records.public import (
     ItemBase,
     Labels,
     MatchingItem,
+    OpenItem,
     Window,
 )
 
 DURATION_SLACK_S = 0.5
 """A window may end this much behind the stated duration (FORMATS, section 4)."""
+
+SCORED_BY_REFERENCE: Final = frozenset({"choice", "open", "matching"})
+"""The tasks whose items cannot be scored without a row in ``references.jsonl``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,8 @@ def item_problems(
     for number, entry in enumerate(item.history or ()):
         if entry.time_s is None and entry.when is None:
             yield place.problem(f"history.{number}", "has neither time_s nor when", remedy="add one of the two")
+    if isinstance(item, ChoiceItem | OpenItem) and not item.question.strip():
+        yield place.problem("question", "blank question", item.question, "write what is asked", "warning")
     if isinstance(item, ChoiceItem):
         yield from _choice_problems(item, place)
     elif isinstance(item, IntensityItem):
@@ -137,7 +144,10 @@ def _choice_problems(item: ChoiceItem, place: Place) -> Iterator[Problem]:
         yield place.problem("options", "a question with one option", ABSENT, remedy, "warning")
     seen: set[str] = set()
     for number, option in enumerate(item.options):
-        if option.text in seen:
+        if not option.text.strip():
+            field, remedy = f"options.{number}.text", "write what the option says"
+            yield place.problem(field, "blank option", option.text, remedy, "warning")
+        elif option.text in seen:
             yield place.problem(
                 f"options.{number}.text",
                 "two options of the item say the same",

@@ -4,6 +4,7 @@ the ids only.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Final, TypeVar
@@ -19,12 +20,14 @@ from onlooker.records.bundle import (
     media_path_fault,
     read_card,
 )
+from onlooker.records.fields import StrayFields
 from onlooker.records.jsonl import Row, scan_rows
 from onlooker.records.labels import LabelRules
 from onlooker.records.private import RATINGS_FILE, REFERENCES_FILE, Rating, Reference
 from onlooker.records.problem import ABSENT, Problem
 from onlooker.records.public import ITEM, MEDIA_KEYS, BundleCard, Episode
 from onlooker.records.rules import (
+    SCORED_BY_REFERENCE,
     EpisodeFacts,
     ItemFacts,
     Place,
@@ -39,7 +42,6 @@ T = TypeVar("T")
 F = TypeVar("F")
 
 _NO_RULES: Final = LabelRules()
-_SCORED_BY_REFERENCE: Final = frozenset({"choice", "open", "matching"})
 
 
 def validate_bundle(path: Path, families: Mapping[str, LabelRules] | None = None) -> list[Problem]:
@@ -50,6 +52,14 @@ def validate_bundle(path: Path, families: Mapping[str, LabelRules] | None = None
     says which families there are; without it any family name passes and labels are free. The bundle
     is valid if no problem is an error.
     """
+    try:
+        # Not the folder's own state: that can be read without the right to enter it.
+        (path / CARD_FILE).lstat()
+    except PermissionError as error:
+        remedy = "let this user read and enter the folder"
+        return [Problem(str(path), None, None, f"cannot be read: {error.strerror}", remedy=remedy)]
+    except OSError:
+        pass  # what is missing is said below
     card, problems = read_card(path)
     if not path.is_dir():
         return problems
@@ -94,6 +104,9 @@ class _Validation:
         card = self.card
         if card is None:
             return
+        strays = StrayFields(CARD_FILE)
+        strays.add(card, None)
+        yield from strays.problems()
         if self.families is not None and card.family not in self.families:
             remedy = f"use one of {', '.join(sorted(self.families))}"
             yield Problem(CARD_FILE, None, "family", "unknown family", card.family, remedy)
@@ -103,7 +116,10 @@ class _Validation:
             yield Problem(CARD_FILE, None, "license", message, ABSENT, remedy, "warning")
 
     def _check_episodes(self) -> Iterator[Problem]:
+        bare: list[tuple[int, str]] = []
         missing: list[tuple[int, str]] = []
+        folders: list[tuple[int, str]] = []
+        strays = StrayFields(EPISODES_FILE)
         rejected = _remember(self.episodes, EpisodeFacts(0, None))
         for row in self._scan(EPISODES_FILE, Episode, rejected):
             if isinstance(row, Problem):
@@ -113,31 +129,28 @@ class _Validation:
             facts = EpisodeFacts(row.line, episode.duration_s)
             yield from _add(self.episodes, episode.id, facts, place, lambda known: known.line)
             yield from episode_problems(episode, place, self.labels)
-            missing.extend((row.line, name) for name in self._missing_media(episode))
-        if missing:
-            line, name = missing[0]
-            count = len(missing)
-            files = "1 declared media file is" if count == 1 else f"{count} declared media files are"
-            yield Problem(
-                EPISODES_FILE,
-                None,
-                "media",
-                f"{files} not in the bundle, the first on line {line}",
-                name,
-                "fetch the media before a run; scoring does not need them",
-                "warning",
-            )
-
-    def _missing_media(self, episode: Episode) -> Iterator[str]:
-        for key in MEDIA_KEYS:
-            name = getattr(episode.media, key)
-            if name is None or media_path_fault(name) is not None:
-                continue
-            if not _is_there(self.path / name):
-                yield name
+            strays.add(episode, row.line)
+            declared = [name for key in MEDIA_KEYS if (name := getattr(episode.media, key)) is not None]
+            if not declared:
+                bare.append((row.line, episode.id))
+            for name in declared:
+                if media_path_fault(name) is None:
+                    if not _is_there(self.path / name):
+                        missing.append((row.line, name))
+                    elif (self.path / name).is_dir():
+                        folders.append((row.line, name))
+        yield from strays.problems()
+        remedy = "name the files under media; without them only conditions of text can be run"
+        yield from _media_warning(bare, "episode has no media", "episodes have no media", remedy)
+        remedy = "name the file inside it"
+        yield from _media_warning(folders, "declared medium is a folder", "declared media are folders", remedy)
+        one, many = "declared media file is not in the bundle", "declared media files are not in the bundle"
+        remedy = "fetch the media before a run; scoring does not need them"
+        yield from _media_warning(missing, one, many, remedy)
 
     def _check_items(self) -> Iterator[Problem]:
         intensity: dict[str, int] = {}
+        strays = StrayFields(ITEMS_FILE)
         rejected = _remember(self.items, ItemFacts(0, None))
         for row in self._scan(ITEMS_FILE, ITEM, rejected):
             if isinstance(row, Problem):
@@ -147,6 +160,7 @@ class _Validation:
             facts = facts_of(item, row.line)
             yield from _add(self.items, item.id, facts, place, lambda known: known.line)
             yield from item_problems(item, place, self.episodes, self.labels)
+            strays.add(item, row.line)
             if item.task != "intensity":
                 continue
             self.without_consensus.setdefault(item.id, row.line)
@@ -156,10 +170,12 @@ class _Validation:
                 remedy = "put all moments of a video into one item"
                 yield place.problem("episode", message, item.episode, remedy)
             intensity.setdefault(item.episode, row.line)
-        if not self.items and (self.path / ITEMS_FILE).exists():
+        yield from strays.problems()
+        if not self.items and _is_there(self.path / ITEMS_FILE):
             yield Problem(ITEMS_FILE, None, None, "the bundle has no items", severity="warning")
 
     def _check_references(self) -> Iterator[Problem]:
+        strays = StrayFields(REFERENCES_FILE)
         rejected = _remember(self.references, 0, "item")
         for row in self._scan(REFERENCES_FILE, Reference, rejected):
             if isinstance(row, Problem):
@@ -167,6 +183,7 @@ class _Validation:
                 continue
             reference, place = row.record, Place(REFERENCES_FILE, row.line)
             yield from _add(self.references, reference.item, row.line, place, lambda line: line, field="item")
+            strays.add(reference, row.line)
             item = self.items.get(reference.item)
             if item is None:
                 yield _dangling(place, reference.item)
@@ -175,7 +192,8 @@ class _Validation:
                 self.without_consensus.pop(reference.item, None)
             yield from reference_problems(reference, item, place)
             self._count_answer(reference, item)
-        if not (self.path / REFERENCES_FILE).exists():
+        yield from strays.problems()
+        if not _is_there(self.path / REFERENCES_FILE):
             return
         yield from self._items_without_reference()
         for message in self.bias.warnings():
@@ -194,7 +212,7 @@ class _Validation:
             yield Problem(REFERENCES_FILE, None, None, message, severity="warning")
             return
         for name, item in self.items.items():
-            if item.task in _SCORED_BY_REFERENCE and name not in self.references:
+            if item.task in SCORED_BY_REFERENCE and name not in self.references:
                 yield Problem(
                     ITEMS_FILE,
                     item.line,
@@ -205,7 +223,7 @@ class _Validation:
                 )
 
     def _check_ratings(self) -> Iterator[Problem]:
-        if (self.path / RATINGS_FILE).exists():
+        if os.path.lexists(self.path / RATINGS_FILE):
             yield from self._check_rating_rows()
         if self.without_consensus and self.references:
             names = iter(self.without_consensus.items())
@@ -223,12 +241,14 @@ class _Validation:
             )
 
     def _check_rating_rows(self) -> Iterator[Problem]:
+        strays = StrayFields(RATINGS_FILE)
         seen: dict[tuple[str, str, str, str], int] = {}
         for row in self._scan(RATINGS_FILE, Rating, None):
             if isinstance(row, Problem):
                 yield row
                 continue
             rating, place = row.record, Place(RATINGS_FILE, row.line)
+            strays.add(rating, row.line)
             key = (rating.item, rating.unit, rating.rater, rating.rubric)
             if key in seen:
                 message = f"the same rater on the same unit and rubric as on line {seen[key]}"
@@ -241,6 +261,15 @@ class _Validation:
             if rating.rubric == "intensity" and _counts(rating, item):
                 self.without_consensus.pop(rating.item, None)
             yield from rating_problems(rating, item, place)
+        yield from strays.problems()
+
+
+def _media_warning(found: list[tuple[int, str]], one: str, many: str, remedy: str) -> Iterator[Problem]:
+    """One warning for all the (line, name) of one fault."""
+    if found:
+        line, name = found[0]
+        message = f"{len(found)} {one if len(found) == 1 else many}, the first on line {line}"
+        yield Problem(EPISODES_FILE, None, "media", message, name, remedy, "warning")
 
 
 def _is_there(path: Path) -> bool:

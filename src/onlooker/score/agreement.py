@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onlooker.errors import InputError
+from onlooker.errors import InputError, shown
 from onlooker.records.jsonl import read_rows
 from onlooker.records.private import Rating
 from onlooker.stats.agreement import (
@@ -34,13 +34,14 @@ class AgreementResult:
 def rater_agreement(ratings: Path, rubric: str) -> AgreementResult:
     """Alpha, kappa, unanimity and pairs over the units (item, unit) of a ratings file.
 
-    Opt-outs and ratings without a value do not count. InputError where a rater rated a unit twice, and where nobody
-    rated under the rubric.
+    Opt-outs and ratings without a value do not count. A word among numbers leaves the nominal level only; a note names
+    the first. InputError where a rater rated a unit twice, and where nobody rated under the rubric.
     """
     units: dict[tuple[str, str], dict[str, float | str]] = {}
     first: dict[tuple[str, str, str], str] = {}
     rubrics: set[str] = set()
     everyone: set[str] = set()
+    words: list[str] = []
     opted_out = 0
     for row in read_rows(ratings, Rating):
         rating, where = row.record, f"{row.file}, line {row.line}"
@@ -61,6 +62,8 @@ def rater_agreement(ratings: Path, rubric: str) -> AgreementResult:
             opted_out += 1
         else:
             units.setdefault(key[:2], {})[rating.rater] = rating.value
+            if isinstance(rating.value, str):
+                words.append(f"{where}, found {shown(rating.value)}")
     if rubric not in rubrics:
         raise InputError(
             "no ratings under this rubric",
@@ -68,6 +71,7 @@ def rater_agreement(ratings: Path, rubric: str) -> AgreementResult:
             value=rubric,
             remedy=f"one of {sorted(rubrics)}" if rubrics else "the file has no ratings",
         )
+    counted = sum(len(unit) for unit in units.values())
     raters = {rater for unit in units.values() for rater in unit}
     table = tabulate([list(unit.values()) for unit in units.values()])
     alphas = {f"alpha.{level}": krippendorff_alpha(table, level) for level in LEVELS}
@@ -79,11 +83,13 @@ def rater_agreement(ratings: Path, rubric: str) -> AgreementResult:
         "two_draw_agreement": two_draw_agreement(table),
         "units": len(units),
         "raters": len(raters),
-        "ratings": sum(len(unit) for unit in units.values()),
+        "ratings": counted,
         "step_share": dict(step_shares(table)),
     }
     notes = [f"{name}: {found.reason}" for name, found in coefficients.items() if found.reason]
     notes += [f"rater without a rating that counts: {rater}" for rater in sorted(everyone - raters)]
+    if 0 < len(words) < counted:
+        notes.append(f"{len(words)} of {counted} ratings are words, the others numbers; the first is {words[0]}")
     if opted_out:
         notes.append(f"{opted_out} opt-outs and empty ratings left out")
     return AgreementResult(report, notes)

@@ -13,7 +13,8 @@ from onlooker.protocol.scoring import Family
 from onlooker.records.bundle import Bundle
 from onlooker.records.public import Item
 from onlooker.records.results import Judgement, read_judgements
-from onlooker.score.score import Graded, check_draws, grade_files, judged_notes, run_notes
+from onlooker.score.score import Graded, check_draws, draws_notes, grade_files, judged_notes, run_notes
+from onlooker.score.unused import empty_files
 
 _SHOWN_IDS = 10
 
@@ -62,7 +63,8 @@ def analyze(
             value=value,
             remedy="report it to whoever offers the analysis: undefined is None",
         )
-    notes = [f"{g.run.model}, {g.run.condition}: {line}" for g in graded for line in run_notes(g, family)]
+    notes = [*draws_notes(draws), *empty_files(prediction_files, judgement_files)]
+    notes += [f"{g.run.model}, {g.run.condition}: {line}" for g in graded for line in run_notes(g, family)]
     notes += [line for line in judged_notes(judged, graded) if "without predictions" in line]
     notes += [
         f"several judges under the rubric {rubric} ({', '.join(judges)}) and none named: "

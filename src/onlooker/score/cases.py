@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,14 @@ from dataclasses import dataclass
 from onlooker.errors import InputError
 from onlooker.protocol.scoring import Answer, Case, Family, Private, Reply, Scope, choices_of
 from onlooker.records.bundle import Bundle
-from onlooker.records.private import Rating, Reference, load_references, read_ratings
+from onlooker.records.private import REFERENCES_FILE, Rating, Reference, load_references, read_ratings
 from onlooker.records.public import Episode, Item
 from onlooker.records.results import Outcome, Prediction
+from onlooker.records.rules import SCORED_BY_REFERENCE
 from onlooker.score.inputs import Judged, Run, Seed
 from onlooker.text.outcome import Unparsed
+
+_SHOWN_IDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class Ground:
 
 
 def load_ground(bundle: Bundle) -> Ground:
-    """Items, episodes, references and ratings of a bundle. InputError at the first dangling id, and at a
-    question whose answer is not among its options."""
+    """Items, episodes, references and ratings of a bundle. InputError at the first dangling id, where items that need a
+    reference have none, and at a question whose answer is not among its options."""
     items = bundle.load_items()
     episodes = bundle.load_episodes()
     for item in items.values():
@@ -45,7 +49,7 @@ def load_ground(bundle: Bundle) -> Ground:
                 value=item.episode,
                 remedy="onlooker validate lists every problem of a bundle",
             )
-    references = load_references(bundle)
+    references = _references(bundle, items)
     for item in items.values():
         _check_answer(item, references.get(item.id), bundle)
     ratings: dict[str, list[Rating]] = defaultdict(list)
@@ -53,6 +57,30 @@ def load_ground(bundle: Bundle) -> Ground:
         ratings[row.record.item].append(row.record)
     private = {item: Private(references.get(item), tuple(ratings.get(item, ()))) for item in items}
     return Ground(items, episodes, private)
+
+
+def _references(bundle: Bundle, items: Mapping[str, Item]) -> dict[str, Reference]:
+    """{item id: reference}. InputError where one is missing: its item would be wrong whatever the reply."""
+    path = bundle.path / REFERENCES_FILE
+    there = os.path.lexists(path)
+    found = load_references(bundle) if there else {}
+    needed = [item.id for item in items.values() if item.task in SCORED_BY_REFERENCE]
+    without = [item for item in needed if item not in found]
+    if not there or (without and not found):
+        raise InputError(
+            "the bundle is without references: it can be run, not scored",
+            where=str(path),
+            remedy="get the file from whoever keeps it back, or send them the predictions",
+        )
+    if without:
+        more = len(without) - _SHOWN_IDS
+        raise InputError(
+            f"{len(without)} of {len(needed)} items that need a reference have none",
+            where=str(path),
+            value=", ".join(without[:_SHOWN_IDS]) + (f" and {more} more" if more > 0 else ""),
+            remedy="add their rows, or leave the items out of items.jsonl",
+        )
+    return found
 
 
 def _check_answer(item: Item, reference: Reference | None, bundle: Bundle) -> None:

@@ -17,9 +17,12 @@ from onlooker.score.score import (
     Graded,
     check_draws,
     describe_bundle,
+    draws_notes,
     grade_files,
     judged_notes,
+    rejected_notes,
 )
+from onlooker.score.unused import empty_files
 from onlooker.stats.cluster import Difference, Statistic, cluster_weights, estimate
 from onlooker.stats.interval import LEVEL
 from onlooker.stats.paired import mcnemar, wilcoxon_signed_rank
@@ -55,7 +58,7 @@ def compare_runs(
     """
     check_draws(draws)
     ground, judged, graded = grade_files(bundle, family, prediction_files, judgement_files, judge)
-    sides = _find(graded, a), _find(graded, b)
+    sides = _find(graded, a, "--a"), _find(graded, b, "--b")
     cases, left_out = pair_cases(*sides)
     clusters = {e: n for n, e in enumerate(_episodes(ground, cases[0]))}
     numbered = [[replace(c, cluster=clusters[c.episode.id]) for c in side] for side in cases]
@@ -90,7 +93,10 @@ def compare_runs(
         "mcnemar": _mcnemar(*cases),
         "wilcoxon": _wilcoxon(*cases),
     }
-    notes = [f"{n} items left out: {why}" for why, n in left_out.items() if n]
+    notes = [*draws_notes(draws), *empty_files(prediction_files, judgement_files)]
+    notes += [f"{n} items left out: {why}" for why, n in left_out.items() if n]
+    for name, side in {a: sides[0], b: sides[1]}.items():
+        notes += [f"{name}: {line}" for line in rejected_notes(side)]
     return Comparison(result, notes + judged_notes(judged, graded))
 
 
@@ -98,7 +104,8 @@ def split_name(name: str, option: str) -> tuple[str, str]:
     """("MODEL", "CONDITION") of "MODEL:CONDITION", split at the last colon."""
     model, colon, condition = name.rpartition(":")
     if not colon or not model or not condition:
-        raise InputError("expected MODEL:CONDITION", where=option, value=name)
+        remedy = "write the model's name, a colon, and the condition, as the predictions have them"
+        raise InputError("expected MODEL:CONDITION", where=option, value=name, remedy=remedy)
     return model, condition
 
 
@@ -145,13 +152,14 @@ def average_seeds(cases: Sequence[Case]) -> Case:
     return replace(first, grade=grade, reply=replace(first.reply, answer=answer))
 
 
-def _find(graded: Sequence[Graded], name: str) -> Graded:
-    wanted = split_name(name, "--a, --b")
+def _find(graded: Sequence[Graded], name: str, option: str) -> Graded:
+    wanted = split_name(name, option)
     for one in graded:
         if (one.run.model, one.run.condition) == wanted:
             return one
     there = ", ".join(f"{one.run.model}:{one.run.condition}" for one in graded)
-    raise InputError("no predictions of this model and condition", value=name, remedy=f"one of {there}")
+    remedy = f"one of {there}" if there else "pass files with predictions: those given have no row"
+    raise InputError("no predictions of this model and condition", where=option, value=name, remedy=remedy)
 
 
 def _by_item(graded: Graded) -> dict[str, list[Case]]:

@@ -5,8 +5,8 @@ coverage.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from onlooker.records.digest import bundle_sha256
 from onlooker.records.results import OUTCOMES
 from onlooker.score.cases import Ground, grade_run, load_ground, read_replies
 from onlooker.score.inputs import Judged, Run, Seed, read_judged, read_runs, refuse_other_questions
+from onlooker.score.unused import empty_files, rejected_judgements
 from onlooker.stats.cluster import (
     Estimate,
     Statistic,
@@ -31,6 +32,7 @@ from onlooker.stats.seeds import generator
 
 DRAWS = 10_000
 SEED = 42
+_FEW_DRAWS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,12 @@ class ScoreResult:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A run with its cases, one list a seed."""
+    """A run with its cases, one list a seed, and {reason: judgements about it that do not count}."""
 
     run: Run
     by_seed: dict[Seed, list[Case]]
     scope: Scope
+    rejected: Mapping[str, int] = field(default_factory=dict)
 
 
 def score_bundle(
@@ -90,13 +93,22 @@ def score_bundle(
         "models": models,
     }
     units = {metric.name: metric.unit for metrics, _ in estimates for metric in metrics}
-    return ScoreResult(scores, list(item_rows(graded)), units, judged_notes(judged, graded))
+    notes = [*draws_notes(draws), *empty_files(prediction_files, judgement_files), *judged_notes(judged, graded)]
+    return ScoreResult(scores, list(item_rows(graded)), units, notes)
 
 
 def check_draws(draws: int) -> None:
     """InputError unless there is at least one draw."""
     if draws < 1:
-        raise InputError("an interval needs at least one draw", where="--draws", value=draws)
+        remedy = f"leave --draws out for {DRAWS}, or name {_FEW_DRAWS} or more"
+        raise InputError("an interval needs at least one draw", where="--draws", value=draws, remedy=remedy)
+
+
+def draws_notes(draws: int) -> list[str]:
+    """A warning where the draws are too few for the ends of an interval."""
+    if draws >= _FEW_DRAWS:
+        return []
+    return [f"the ends of the intervals are rough with so few draws: --draws {draws}, {DRAWS} is the default"]
 
 
 def grade_files(
@@ -115,12 +127,13 @@ def grade_files(
     ground = load_ground(bundle)
     runs = read_runs(prediction_files, family, ground.items)
     judged = read_judged(judgement_files, family, ground.items, judge)
+    rejected = rejected_judgements(judgement_files, family, ground.items, runs, judge)
     graded = []
     for run, replies in zip(runs, read_replies(runs, family, ground), strict=True):
         by_seed: dict[Seed, list[Case]] = {}
         for one in run.seeds:
             by_seed[one], scope = grade_run(run, one, replies, family, ground, judged)
-        graded.append(Graded(run, by_seed, scope))
+        graded.append(Graded(run, by_seed, scope, rejected.get((run.model, run.condition), {})))
     return ground, judged, graded
 
 
@@ -227,8 +240,14 @@ def run_notes(graded: Graded, family: Family) -> list[str]:
         notes.append(f"{repaired} replies read from fenced, embedded or slightly broken JSON")
     if graded.run.not_owed:
         notes.append(f"{graded.run.not_owed} rows of items that this condition does not owe left out")
+    notes += rejected_notes(graded)
     pooled = [case for cases in graded.by_seed.values() for case in cases]
     return notes + family.notes(pooled, graded.scope)
+
+
+def rejected_notes(graded: Graded) -> list[str]:
+    """How many judgements about this run do not count, by reason."""
+    return [f"{n} judgements do not count: {reason}" for reason, n in graded.rejected.items()]
 
 
 def interval_notes(metrics: Sequence[Metric], found: Sequence[Estimate], draws: int) -> list[str]:

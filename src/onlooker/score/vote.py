@@ -11,7 +11,9 @@ from typing import Any
 from onlooker.errors import InputError
 from onlooker.protocol.scoring import Case, Family, choices_of, labels_of
 from onlooker.records.bundle import Bundle
+from onlooker.score.cases import Ground
 from onlooker.score.score import Graded, grade_files
+from onlooker.score.unused import empty_files
 from onlooker.stats.voting import count_votes
 
 
@@ -35,9 +37,11 @@ def vote_models(
 
     A set of options is one vote; an unparsed reply is no vote, but its model stays in the electorate of the majority.
     ``by`` is the label that groups items, by default the family's main one. InputError where there are several
-    conditions and none is named, and where a voter has several seeds.
+    conditions and none is named, where a voter has several seeds, and where no item has the label ``by``.
     """
-    _, _, graded = grade_files(bundle, family, prediction_files, (), None)
+    ground, _, graded = grade_files(bundle, family, prediction_files, (), None)
+    if by is not None:
+        _check_label(by, ground)
     voters = _voters(graded, condition)
     by_model = {voter.run.model: _choices(voter) for voter in voters}
     items = [
@@ -58,18 +62,28 @@ def vote_models(
         "overall": _count(items, by_model),
         "groups": {value: _count(groups[value], by_model) for value in sorted(groups)},
     }
-    notes = []
+    notes = empty_files(prediction_files, ())
     if len(items) < len(everything):
         notes.append(f"{len(everything) - len(items)} items left out: not owed by every model")
     if not groups:
-        notes.append(f"no item has the label {label}")
+        notes.append(f"no item that counts has the label {label}")
     return VoteResult(report, notes)
+
+
+def _check_label(name: str, ground: Ground) -> None:
+    """InputError where neither an item nor its episode has the label."""
+    owners = [*ground.items.values(), *(ground.episodes[item.episode] for item in ground.items.values())]
+    names = sorted({label for owner in owners for label, value in owner.labels.items() if value is not None})
+    if name not in names:
+        remedy = f"one of {', '.join(names)}" if names else "leave it out: no item has labels"
+        raise InputError("no item has this label", where="--by", value=name, remedy=remedy)
 
 
 def _voters(graded: Sequence[Graded], condition: str | None) -> list[Graded]:
     conditions = sorted({one.run.condition for one in graded})
     if not conditions:
-        raise InputError("no predictions to vote with", where="--predictions")
+        remedy = "pass files with predictions: those given have no row"
+        raise InputError("no predictions to vote with", where="--predictions", remedy=remedy)
     if condition is None and len(conditions) > 1:
         raise InputError("several conditions", value=conditions, remedy="name one with --condition")
     chosen = condition or conditions[0]
