@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from onlooker.errors import InputError
@@ -67,3 +69,32 @@ def test_a_template_that_asks_for_what_is_not_given_is_refused() -> None:
 def test_a_missing_prompt_file_names_those_there_are() -> None:
     with pytest.raises(InputError, match=r"no prompt file nope\.txt .*clip\.txt"):
         PromptFolder("onlooker.benchmarks.sivbench").source("nope.txt")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("one\n{% if frames %}\nthree", r"line 3: .*Unexpected end of template.*'if'"),
+        ("one\n{{ question }\n", r"line 2: .*unexpected '}'"),
+        ("one\ntwo\n{{ question | no_such_filter }}", r"line 3: .*No filter named 'no_such_filter'"),
+        ("one\n{{ nothing }}\n", r"line 2: .*'nothing' is undefined\. Remedy: .* are: options, question$"),
+    ],
+)
+def test_a_fault_in_a_prompt_file_is_named_with_its_line(source: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"^inline/prompts/p, {message}"):
+        Inline(p=source).render("p", {"question": "Why?"}, {"options": ()})
+
+
+def test_a_package_without_its_prompts_says_how_to_pack_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bare_bench_of_a_test").mkdir()
+    (tmp_path / "bare_bench_of_a_test" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    folder = PromptFolder("bare_bench_of_a_test")
+    with pytest.raises(InputError, match=r"bare_bench_of_a_test has no folder prompts\. .*package data"):
+        folder.source("ask.txt")
+    (tmp_path / "bare_bench_of_a_test" / "prompts").mkdir()
+    with pytest.raises(InputError, match=r"no prompt file ask\.txt .*the folder prompts is empty"):
+        folder.source("ask.txt")
+    (tmp_path / "bare_bench_of_a_test" / "prompts" / "ask.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(InputError, match=r"^bare_bench_of_a_test/prompts/ask\.txt: .*not UTF-8"):
+        folder.source("ask.txt")

@@ -36,15 +36,10 @@ def add_commands(commands: Commands) -> None:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from onlooker.catalog import families, load_benchmark
-    from onlooker.records.bundle import read_card
-    from onlooker.records.labels import LabelRules
+    from onlooker.catalog import InstalledLabels
     from onlooker.records.validate import validate_bundle
 
-    # Only the bundle's own family is loaded: a broken one of somebody else's is not this bundle's problem.
-    card, _problems = read_card(options.bundle)
-    own = card.family if card is not None else None
-    rules = {family: load_benchmark(family).labels if family == own else LabelRules() for family in families()}
+    rules = InstalledLabels()
     errors = warnings = 0
     for problem in validate_bundle(options.bundle, families=rules):
         errors += problem.severity == "error"

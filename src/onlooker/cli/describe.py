@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from onlooker.cli.terminal import say
+from onlooker.cli.terminal import note, say
 
 if TYPE_CHECKING:
     from onlooker.cli.types import Commands
@@ -23,9 +23,13 @@ def add_commands(commands: Commands) -> None:
 
 def _describe(options: argparse.Namespace) -> int:
     from onlooker.catalog import load_benchmark
+    from onlooker.protocol.checks import check_benchmark
     from onlooker.protocol.description import describe_text
 
     benchmark = load_benchmark(options.family)
     conditions = [benchmark.condition(options.condition)] if options.condition else benchmark.conditions
+    problems = check_benchmark(benchmark)
+    for problem in problems:
+        note(problem)
     say(describe_text(benchmark, conditions).rstrip("\n"))
-    return 0
+    return 1 if problems else 0

@@ -49,9 +49,9 @@ class ScoreTable:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A family.
+    """A family. Raises ``InputError`` where its pieces name each other wrongly.
 
-    family     the word in ``bundle.yaml``
+    family     the word in ``bundle.yaml``, and the name of ``scoring``; the package may be called otherwise
     title      for people
     claims     one sentence: what it measures
     citation   the paper
@@ -77,6 +77,26 @@ class Benchmark:
     tables: tuple[ScoreTable, ...]
     main_metric: str = "accuracy"
     analyses: tuple[Analysis, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [condition.name for condition in self.conditions]
+        there = f"one of {', '.join(dict.fromkeys(names)) or 'none, since it has no condition'}"
+        if self.scoring.name != self.family:
+            raise self._wrong(
+                "scoring is of another family", self.scoring.name, f"let Family(name=...) be {self.family}"
+            )
+        for name in names:
+            if names.count(name) > 1:
+                raise self._wrong("two conditions of the same name", name, "a name of its own for each condition")
+        if self.baseline is not None and self.baseline not in names:
+            raise self._wrong("baseline names no condition", self.baseline, f"{there}, or None")
+        for condition in self.conditions:
+            other = condition.same_as
+            if other is not None and (other not in names or other == condition.name):
+                raise self._wrong(f"same_as of condition {condition.name} names no other condition", other, there)
+
+    def _wrong(self, what: str, value: object, remedy: str) -> InputError:
+        return InputError(what, where=f"benchmark {self.family}", value=value, remedy=remedy)
 
     def condition(self, name: str) -> Condition:
         """The condition of that name. Raises ``InputError`` that lists the names there are."""

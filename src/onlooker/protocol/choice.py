@@ -20,14 +20,13 @@ def choice_prompt(
 ) -> tuple[Part, ...]:
     """The condition's prompt file filled from the item and what is given, and from nothing else.
 
-    Fields: ``question``, ``frame_count``, ``select`` and the family's own ``fields``. Blocks: ``options``, and for a
-    condition that shows media ``frames`` and ``sound``, for one with a transcript ``transcript`` (empty where nobody
-    was heard).
+    Fields: ``question``, ``frame_count``, ``select`` and the family's own ``fields``. Blocks: ``options``, ``frames``
+    and ``sound`` (empty where not given), and for a condition with a transcript ``transcript`` (empty where nobody was
+    heard; not defined for other conditions).
     """
     if not isinstance(item, ChoiceItem):
         raise InputError("this family asks choice questions only", where=f"item {item.id}", value=item.task)
-    # A prompt file for text alone has no place for media, and a condition without a medium gives none.
-    blocks = {"frames": timed(given.frames), "sound": sounds(given.sound)} if condition.shows_media else {}
+    blocks = {"frames": timed(given.frames), "sound": sounds(given.sound)}
     if given.transcript is not None:
         blocks["transcript"] = spoken(given.transcript)
     return prompts.render(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -18,7 +19,7 @@ from onlooker.errors import InputError
 from onlooker.models.request import Image, Options, Part, Sound, Text
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Template, TemplateError
 
 
 class PromptFolder:
@@ -28,12 +29,25 @@ class PromptFolder:
         self.package = package
 
     def source(self, template: str) -> str:
-        """The text of a prompt file. Raises ``InputError`` where there is none."""
-        file = resources.files(self.package) / "prompts" / template
+        """The text of a prompt file. Raises ``InputError`` where there is none, or no folder at all."""
+        folder = resources.files(self.package) / "prompts"
+        if not folder.is_dir():
+            raise InputError(
+                f"the package {self.package} has no folder prompts",
+                where=str(folder),
+                remedy="put the prompt files there, and pack them with the code: package data in pyproject.toml",
+            )
+        file = folder / template
         if not file.is_file():
-            there = sorted(Path(f.name).name for f in (resources.files(self.package) / "prompts").iterdir())
-            raise InputError(f"no prompt file {template} in {self.package}", remedy=f"one of {', '.join(there)}")
-        return file.read_text(encoding="utf-8")
+            there = sorted(Path(f.name).name for f in folder.iterdir())
+            raise InputError(
+                f"no prompt file {template} in {self.package}",
+                remedy=f"one of {', '.join(there)}" if there else "the folder prompts is empty: pack its files too",
+            )
+        try:
+            return file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"a prompt file that is not UTF-8 ({error})", where=self._file(template)) from error
 
     def render(
         self, template: str, fields: Mapping[str, object], blocks: Mapping[str, Sequence[Part]]
@@ -42,16 +56,20 @@ class PromptFolder:
 
         ``fields`` are inserted as they are. A block that is empty is false in ``{% if %}``. A field or block that the
         template names and the caller does not give raises ``InputError``; so does a block that the template leaves out,
-        since media would be lost without a word.
+        since media would be lost without a word, and a file that is no Jinja template. The error names file and line.
         """
-        from jinja2 import UndefinedError  # noqa: PLC0415 - keeps the import of the package light
+        from jinja2 import TemplateError  # noqa: PLC0415 - keeps the import of the package light
 
         marks = {name: _mark(name, fields) for name, parts in blocks.items() if parts}
         values = {**fields, **{name: marks.get(name, "") for name in blocks}}
         try:
             text = _compiled(self.source(template)).render(values)
-        except UndefinedError as error:
-            raise InputError(f"prompt file {template} of {self.package}: {error}") from error
+        except TemplateError as error:
+            raise InputError(
+                f"the prompt cannot be rendered: {error}",
+                where=f"{self._file(template)}, line {_line(error)}",
+                remedy=f"the fields and blocks there are: {', '.join(sorted(values))}",
+            ) from error
         parts: list[Part] = []
         pattern = "|".join(re.escape(mark) for mark in marks.values())
         by_mark = {mark: name for name, mark in marks.items()}
@@ -66,6 +84,9 @@ class PromptFolder:
             lost = sorted(set(marks) - set(placed)) or "a block twice"
             raise InputError(f"prompt file {template} of {self.package} does not place {lost}")
         return tuple(parts)
+
+    def _file(self, template: str) -> str:
+        return f"{self.package.replace('.', '/')}/prompts/{template}"
 
 
 def timed(images: Sequence[Image]) -> tuple[Part, ...]:
@@ -92,6 +113,16 @@ def _mark(name: str, fields: Mapping[str, object]) -> str:
     # No text of an item can contain this mark: it is derived from all of them together.
     digest = hashlib.sha256(repr((name, sorted(fields.items(), key=lambda f: f[0]))).encode("utf-8", "replace"))
     return f"<<{name}:{digest.hexdigest()}>>"
+
+
+def _line(error: TemplateError) -> int:
+    """The line of the template at fault. Jinja names it in the error (syntax), else as a frame of the traceback."""
+    from jinja2 import TemplateSyntaxError  # noqa: PLC0415 - keeps the import of the package light
+
+    if isinstance(error, TemplateSyntaxError):
+        return error.lineno
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"]
+    return lines[-1] if lines and lines[-1] else 1
 
 
 @cache

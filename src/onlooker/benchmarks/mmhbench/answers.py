@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from onlooker.protocol.scoring import Answer, choices_read
-from onlooker.records.public import Item
-from onlooker.text.outcome import Unparsed
+from typing import Final
 
+from onlooker.protocol.choice_scoring import choice_parser
 
-def parse(item: Item, raw: str, part: str | None) -> Answer | Unparsed:  # noqa: ARG001
-    """The option chosen, or why there is none."""
-    return choices_read("mmhbench", item, raw, near_text=False)
+parse: Final = choice_parser("mmhbench", near_text=False)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from onlooker.benchmarks.mmhbench.answers import parse
+from onlooker.protocol.choice_scoring import accuracies
 from onlooker.protocol.metric import Columns, Metric
 from onlooker.protocol.scoring import (
     Case,
@@ -47,12 +48,7 @@ def grade(_item: Item, private: Private, reply: Reply) -> Grade:
 
 def answer_metrics(cases: Sequence[Case], _scope: Scope) -> list[Metric]:
     """Accuracy over all items owed, by label and by the length of the video."""
-    columns = Columns([case.item.id for case in cases], [case.cluster for case in cases])
-    credit = [case.grade.credit for case in cases]
-    found = [columns.mean("accuracy", credit)]
-    for label in ("perspective", "questioner", "responder", "topic"):
-        found += columns.means_by(f"accuracy.{label}", credit, [_groups(case, label) for case in cases])
-    return found + columns.means_by("accuracy.duration", credit, [_duration(case) for case in cases])
+    return accuracies(cases, ("perspective", "questioner", "responder", "topic", "duration"), _groups)
 
 
 def metrics(cases: Sequence[Case], scope: Scope) -> list[Metric]:
@@ -69,6 +65,8 @@ def metrics(cases: Sequence[Case], scope: Scope) -> list[Metric]:
 
 
 def _groups(case: Case, label: str) -> tuple[str, ...]:
+    if label == "duration":
+        return _duration(case)
     values = labels_of(case, label)
     if not values and label == "perspective" and case.item.perspective is not None:
         return (case.item.perspective,)

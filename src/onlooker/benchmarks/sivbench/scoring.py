@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from onlooker.benchmarks.sivbench.answers import parse
+from onlooker.protocol.choice_scoring import accuracies
 from onlooker.protocol.metric import Columns, Metric
 from onlooker.protocol.scoring import (
     Case,
@@ -19,7 +20,6 @@ from onlooker.protocol.scoring import (
     Rubric,
     Scope,
     exact_credit,
-    labels_of,
 )
 from onlooker.records.public import Item
 
@@ -37,13 +37,7 @@ def grade(_item: Item, private: Private, reply: Reply) -> Grade:
 
 def answer_metrics(cases: Sequence[Case], _scope: Scope) -> list[Metric]:
     """Accuracy over all items owed, and by label."""
-    columns = Columns([case.item.id for case in cases], [case.cluster for case in cases])
-    credit = [case.grade.credit for case in cases]
-    metrics = [columns.mean("accuracy", credit)]
-    for label in ("dimension", "subtask", "relation"):
-        groups = [labels_of(case, label) for case in cases]
-        metrics += columns.means_by(f"accuracy.{label}", credit, groups)
-    return metrics
+    return accuracies(cases, ("dimension", "subtask", "relation"))
 
 
 def metrics(cases: Sequence[Case], scope: Scope) -> list[Metric]:
