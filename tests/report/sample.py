@@ -213,8 +213,12 @@ def flat(value: float, made: Mapping[str, object]) -> dict[str, dict[str, object
     """A baseline of one value for every metric of the first series that is an accuracy."""
     series = made["models"]
     assert isinstance(series, dict)
-    names = series[MODELS[0]][CONDITIONS[0]]["metrics"]
-    return {n: {"value": value, "low": None, "high": None, "n": 30} for n in names if n.startswith("accuracy")}
+    metrics = series[MODELS[0]][CONDITIONS[0]]["metrics"]
+    return {
+        name: {"value": value, "low": None, "high": None, "n": found["n"]}
+        for name, found in metrics.items()
+        if name.startswith("accuracy")
+    }
 
 
 def section() -> Section:
@@ -274,8 +278,8 @@ def section() -> Section:
             "Item siv-011 has no sound track; it was sent without sound.",
         ),
         failures=(
-            Failure("clip <3>.mp4", "video", "frame missing", "frame at 11.32 s could not be decoded"),
-            Failure("视频 测试 😀 #1.mp4", "audio", "no stream", f"no sound track {MARKUP}"),
+            Failure("clip <3>.mp4", "origin", "frame missing", "frame at 11.32 s could not be decoded"),
+            Failure("视频 测试 😀 #1.mp4", "origin, no_audio", "no stream", f"no sound track {MARKUP}"),
         ),
         items=made,
     )

@@ -92,8 +92,12 @@ def find(driver: webdriver.Chrome, selector: str) -> WebElement:
 
 
 def choose(driver: webdriver.Chrome, selector: str, value: str) -> None:
+    """Choose the entry of that text, or of that text and a count in brackets."""
     driver.execute_script(
-        "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
+        "const [select, wanted] = arguments;"
+        "const names = [...select.options].map(o => o.textContent.replace(/ \\(\\d+\\)$/, ''));"
+        "select.selectedIndex = names.indexOf(wanted);"
+        "select.dispatchEvent(new Event('input', {bubbles: true}))",
         find(driver, selector),
         value,
     )
@@ -154,7 +158,7 @@ def test_search_finds_words_in_questions_and_replies_and_says_when_there_are_non
     box.send_keys("SILENCE express")
     assert shown(browser) == ["siv-003", "siv-010", "siv-017", "siv-024"]
     box.clear()
-    box.send_keys("<b>go</b> siv-00")
+    box.send_keys("<b>none</b> siv-00")
     assert set(shown(browser)) <= {f"siv-00{i}" for i in range(10)} | {"siv_007_"}
     assert shown(browser)
     box.send_keys(" no such word")
@@ -270,3 +274,89 @@ def test_on_paper_the_items_are_a_list_in_light_colours(browser: webdriver.Chrom
     box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert box
     assert [round(float(side) / 72 * 25.4) for side in box.groups()] == [210, 297]
+
+
+def sheet(driver: webdriver.Chrome, path: Path, width: int, **media: Any) -> None:
+    """The awkward report on a window or sheet of that width in CSS pixels, everything open."""
+    resize(driver, width, **media)
+    driver.get("about:blank")
+    driver.get(path.as_uri())
+    driver.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+def test_no_name_however_long_makes_the_page_scroll_sideways(
+    driver: webdriver.Chrome, awkward_path: Path, width: int
+) -> None:
+    sheet(driver, awkward_path, width)
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert driver.execute_script(wide) == 0
+    driver.execute_script("for (const d of document.querySelectorAll('.item details')) d.open = false")
+    assert driver.execute_script(wide) == 0
+
+
+@pytest.mark.parametrize(("paper", "width_mm"), [("A4", 210 - 28), ("Letter", 216 - 28)])
+def test_on_paper_no_table_is_cut_at_the_edge(
+    driver: webdriver.Chrome, awkward_path: Path, paper: str, width_mm: int
+) -> None:
+    width = int(width_mm / 25.4 * 96)
+    sheet(driver, awkward_path, width, media="print")
+    beyond = driver.execute_script(
+        "return [...document.querySelectorAll('table *')].filter(e => e.getBoundingClientRect().right > arguments[0])"
+        ".map(e => e.tagName + ' ' + e.textContent.slice(0, 60))",
+        width + 0.5,
+    )
+    assert beyond == [], paper
+    spilled = driver.execute_script(
+        "return [...document.querySelectorAll('.scroll :is(th, td)')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => e.textContent.slice(0, 60))"
+    )
+    assert spilled == [], paper
+
+
+def test_notes_are_whole_on_paper_also_where_they_are_folded(driver: webdriver.Chrome, awkward_path: Path) -> None:
+    resize(driver, 700, media="print")
+    driver.get(awkward_path.as_uri())
+    is_seen = "const e = document.querySelector('.notes .rest'); return e.checkVisibility() && e.offsetHeight > 20"
+    assert driver.execute_script(is_seen)
+    resize(driver, 700)
+    assert not driver.execute_script(is_seen)
+
+
+def test_the_search_takes_phrases_and_looks_at_the_items_own_texts_only(
+    driver: webdriver.Chrome, awkward_path: Path
+) -> None:
+    sheet(driver, awkward_path, 1280)
+    box = find(driver, "input[type='search']")
+
+    def found(text: str) -> list[str]:
+        box.clear()
+        box.send_keys(text)
+        return shown(driver)
+
+    assert found("question number") == ["item-1", "item-2", "item-3", "item-4"]
+    assert found("number question 2") == ["item-2"]
+    assert found('"number question" 2') == []
+    assert found('"Question  NUMBER 2"') == ["item-2"]
+    assert found('"question number') == ["item-1", "item-2", "item-3", "item-4"]
+    assert found("secretly") == []
+    assert found("reference") == []
+    assert found("(empty)") == ["item-1"]
+    assert found('"answer: a"') == ["item-0", "item-1", "item-2"]
+
+
+def test_every_label_value_can_be_chosen_also_an_empty_one_and_one_with_controls(
+    driver: webdriver.Chrome, awkward_path: Path
+) -> None:
+    sheet(driver, awkward_path, 1280)
+    for value, item in (("(empty)", "item-1"), ("L" * 300, "item-2"), ("a␀b[⇠]c", "item-4")):
+        choose(driver, "select[data-label='relation']", value)
+        assert shown(driver) == [item]
+
+
+def test_line_breaks_and_directions_of_questions_are_kept(driver: webdriver.Chrome, awkward_path: Path) -> None:
+    sheet(driver, awkward_path, 1280)
+    assert find(driver, "#s1-item-item-0-q").text == "First line\nsecond line\nthird line"
+    direction = "return getComputedStyle(document.getElementById(arguments[0])).direction"
+    assert driver.execute_script(direction, "s1-item-item-0-q") == "ltr"
+    assert driver.execute_script(direction, "s1-item-item-1-q") == "rtl"

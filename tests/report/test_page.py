@@ -168,7 +168,7 @@ def test_an_item_shows_what_each_model_got_and_said(content: ReportContent, root
     assert "␀\\ud83d" in words
     assert "Option probabilities" in words
     assert "sound 0.00 to 31.50 s" in words
-    assert "The same 64 frames as A" in words
+    assert "The same 64 frames as input A" in words
     assert [n.words() for n in item.of_class("right")] == ["B They are colleagues reference"]
 
 

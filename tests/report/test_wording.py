@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from unicodedata import bidirectional
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,19 @@ from hypothesis import strategies as st
 
 from onlooker.report.content import Scale
 from onlooker.report.results import Number
-from onlooker.report.wording import cost_of, counted, duration_of, evenly, figure_of, interval_of, printable, sentence
+from onlooker.report.wording import (
+    cost_of,
+    counted,
+    duration_of,
+    evenly,
+    figure_of,
+    fold,
+    interval_of,
+    named,
+    printable,
+    sentence,
+    shorten_apart,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +66,48 @@ def test_counts_have_the_right_noun() -> None:
 
 def test_control_characters_and_lone_surrogates_are_shown() -> None:
     assert printable("a\x00b\x1b[1m\x7f\ud83d\r\n\tc") == "a␀b␛[1m␡\\ud83d\n\tc"
+
+
+def test_controls_of_direction_are_shown_without_a_letter_and_marks_stay() -> None:
+    shown = printable("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert shown == "[→][←][↑][⇒][⇐][⇢][⇠][⇄][⇡]"
+    assert not {bidirectional(c) for c in shown} & {"L", "R", "AL", "LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI"}
+    assert printable("שלום\u200f مرحبا\u200e") == "שלום\u200f مرحبا\u200e"
+
+
+def test_an_empty_text_has_a_name() -> None:
+    assert [named(t) for t in ("", " \n", "x ")] == ["(empty)", "(blank)", "x "]
+
+
+def test_names_are_cut_in_the_middle_and_keep_their_condition() -> None:
+    names = [f"scripted:Qwen3-VL-235B-A22B-Instruct-v{k}.jsonl · {c}" for k in (1, 2) for c in ("origin", "cot")]
+    assert shorten_apart(names, 32) == (
+        "scripted:Qw…ct-v1.jsonl · origin",
+        "scripted:Qwen…uct-v1.jsonl · cot",
+        "scripted:Qw…ct-v2.jsonl · origin",
+        "scripted:Qwen…uct-v2.jsonl · cot",
+    )
+    twins = ["a" * 50 + digit + "b" * 50 for digit in "12"]
+    assert shorten_apart([*twins, "c"], 10) == ("aaaaa…bbbb #1", "aaaaa…bbbb #2", "c")
+
+
+@given(st.lists(st.text("ab ·", max_size=40), unique=True), st.integers(8, 30))
+def test_different_names_stay_different(names: list[str], chars: int) -> None:
+    short = shorten_apart(names, chars)
+    assert len(set(short)) == len(names)
+    assert all("\n" not in s for s in short)
+
+
+def test_a_note_is_folded_after_what_it_is_about() -> None:
+    assert fold("short: note") == ("short: note", None)
+    assert fold("m, origin: left out because undefined there: " + "a, " * 99)[0] == (
+        "m, origin: left out because undefined there:"
+    )
+    head, rest = fold("word " * 60)
+    assert len(head) <= 150
+    assert rest is not None
+    assert f"{head} {rest}".split() == ["word"] * 60
+    assert fold("x" * 300) == ("x" * 150, "x" * 150)
 
 
 @given(st.text(st.characters(codec=None)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 _BLOCKS = {"td", "th", "dt", "dd", "li", "p", "summary"}
-_VOID = {"meta", "link", "input", "br", "img", "hr"}
+_VOID = {"meta", "link", "input", "br", "img", "hr", "wbr"}
 
 
 @dataclass

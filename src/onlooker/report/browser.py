@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from onlooker.report.album import Album, Shown
+from onlooker.report.choices import Choice, Choices, choices_of, label_values
 from onlooker.report.content import AnswerView, ItemView, Limits, Section
 from onlooker.report.verdicts import VERDICTS, verdict_of
 from onlooker.report.wording import evenly
@@ -16,7 +17,6 @@ from onlooker.report.wording import evenly
 _TRANSCRIPT_INLINE = 1_200  # a longer transcript stands once in the section's list of transcripts
 _TRANSCRIPT_EXCERPT = 400
 _BRIEF_CHARS = 80
-_MAX_CHOICES = 60  # a label with more values than this is not a filter but free text: the search finds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,12 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCard:
-    """One answer. ``parsed`` is None where nothing was parsed."""
+    """One answer. ``parsed`` is None where nothing was parsed; ``call`` says how the call went, "" where unknown."""
 
     answer: AnswerView
     verdict: str
     parsed: str | None
+    call: str
     raw: Passage | None
     details: tuple[Detail, ...]
     given: str | None
@@ -75,7 +76,11 @@ class AnswerCard:
 
 @dataclass(frozen=True, slots=True)
 class ItemCard:
-    """One item of the browser. ``answers_json`` and ``labels_json`` are what the filters read."""
+    """One item of the browser.
+
+    ``answers_json`` and ``labels_json`` are what the filters read: [model, condition, verdict] of each answer, and for
+    each of the browser's labels the item's values; models, conditions and values are places in the browser's lists.
+    """
 
     anchor: str
     item: ItemView
@@ -85,14 +90,6 @@ class ItemCard:
     given: tuple[Given, ...]
     answers_json: str
     labels_json: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A filter with the values that occur, and how often."""
-
-    name: str
-    values: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +127,16 @@ def browse(section: Section, items: Sequence[ItemView], album: Album, anchor: st
     """The browser over ``items``; frames go into ``album``, ids begin with ``anchor``."""
     shelf = _Shelf(anchor)
     anchors: set[str] = set()
-    cards = tuple(_card(item, album, shelf, _free(f"{anchor}-item-{item.item_id}", anchors)) for item in items)
+    choices = choices_of(items)
+    cards = tuple(_card(item, album, shelf, _free(f"{anchor}-item-{item.item_id}", anchors), choices) for item in items)
     verdicts = Counter(card.verdict for c in cards for card in c.answers)
-    answers = [card.answer for c in cards for card in c.answers]
     return Browser(
         cards=cards,
         total=len(section.items),
         verdicts=tuple((key, verdicts[key]) for key in VERDICTS if verdicts[key]),
-        models=tuple(dict.fromkeys(a.model for a in answers)),
-        conditions=tuple(dict.fromkeys(a.condition for a in answers)),
-        labels=_label_choices(cards),
+        models=choices.models,
+        conditions=choices.conditions,
+        labels=choices.labels,
         transcripts=tuple((place, text) for text, place in shelf.ids.items()),
     )
 
@@ -154,7 +151,7 @@ def _free(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def _card(item: ItemView, album: Album, shelf: _Shelf, anchor: str) -> ItemCard:
+def _card(item: ItemView, album: Album, shelf: _Shelf, anchor: str, choices: Choices) -> ItemCard:
     groups: dict[object, list[AnswerView]] = {}
     for answer in item.answers:
         if answer.prompt is not None or answer.frames or answer.transcript is not None or answer.sound:
@@ -162,7 +159,7 @@ def _card(item: ItemView, album: Album, shelf: _Shelf, anchor: str) -> ItemCard:
             groups.setdefault(key, []).append(answer)
     letters = {id(a): _letter(place) for place, group in enumerate(groups.values()) for a in group}
     cards = tuple(_answer(a, item, album.limits, letters.get(id(a))) for a in item.answers)
-    labels = tuple((name, (value,) if isinstance(value, str) else tuple(value)) for name, value in item.labels.items())
+    labels = tuple((name, label_values(item, name)) for name in item.labels)
     counts = Counter(card.verdict for card in cards)
     return ItemCard(
         anchor=anchor,
@@ -171,8 +168,8 @@ def _card(item: ItemView, album: Album, shelf: _Shelf, anchor: str) -> ItemCard:
         verdicts=tuple((key, counts[key]) for key in VERDICTS if counts[key]),
         answers=cards,
         given=_givens(list(groups.values()), album, shelf),
-        answers_json=json.dumps([[c.answer.model, c.answer.condition, c.verdict] for c in cards]),
-        labels_json=json.dumps(dict(labels)),
+        answers_json=choices.answers_json(item, [card.verdict for card in cards]),
+        labels_json=choices.labels_json(item),
     )
 
 
@@ -241,10 +238,22 @@ def _answer(answer: AnswerView, item: ItemView, limits: Limits, given: str | Non
         answer=answer,
         verdict=verdict_of(answer),
         parsed=parsed,
+        call=_call(answer),
         raw=_passage(answer.raw, limits.text_chars),
         details=tuple(_detail(name, value, ids, limits) for name, value in answer.details.items()),
         given=given,
     )
+
+
+def _call(answer: AnswerView) -> str:
+    took = "" if answer.latency_s is None else f" {answer.latency_s:.2f}\u202fs"
+    if answer.status == "error":
+        if answer.prompt is None:
+            return "no call was made: the request could not be built"
+        return f"the call failed after{took}" if took else "the call failed"
+    if answer.status is None:
+        return took.strip()
+    return f"call {answer.status}{',' if took else ''}{took}"
 
 
 def _detail(name: str, value: object, option_ids: set[str], limits: Limits) -> Detail:
@@ -263,13 +272,3 @@ def _is_share(value: object) -> bool:
 
 def _passage(text: str | None, chars: int) -> Passage | None:
     return None if text is None else Passage(text[:chars], len(text))
-
-
-def _label_choices(cards: Iterable[ItemCard]) -> tuple[Choice, ...]:
-    found: dict[str, Counter[str]] = {}
-    for card in cards:
-        for name, values in card.labels:
-            found.setdefault(name, Counter()).update(values)
-    return tuple(
-        Choice(name, tuple(sorted(counts.items()))) for name, counts in found.items() if 1 < len(counts) <= _MAX_CHOICES
-    )

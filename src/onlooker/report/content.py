@@ -178,10 +178,10 @@ class MetricGroup:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A medium that could not be used, and why."""
+    """A clip whose media could not be used, under which conditions (separated by commas), and why."""
 
     clip: str
-    medium: str
+    conditions: str
     kind: str
     message: str
 

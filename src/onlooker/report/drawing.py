@@ -11,17 +11,19 @@ from onlooker.errors import MissingExtra
 from onlooker.report.palette import GRID, INK, MARKERS, MUTED, PAPER, SERIES
 from onlooker.report.plots import LINES, Dots, Plot
 from onlooker.report.results import Number
-from onlooker.report.wording import printable
+from onlooker.report.wording import printable, shorten_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _NARROW_IN, _WIDE_IN = 5.2, 6.9  # beside a table; across a page
+_AXES_IN = 2.6  # the legend goes below where the axes would be narrower
 _COUNT_IN = 0.72  # the column of n at the right
 _FONT_PT = 9.5
 _CHAR_IN = 0.082  # mean advance of the drawing font at that size
 _LABEL_CHARS = 26
+_NAME_CHARS = 44
 _LINE_STYLES = {"dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}
 _DOT_STEP_IN = 0.15
 _FORMATS = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None, "Producer": None}}
@@ -58,18 +60,19 @@ def draw(plot: Plot, file_format: str) -> tuple[bytes, tuple[str, ...]]:
 def _figure(plot: Plot) -> Figure:
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-    labels = [_short(row) for row in plot.rows]
-    names = [*(_short(d.name, 44) for d in plot.dots), *plot.baselines]
+    labels = list(shorten_apart(plot.rows, _LABEL_CHARS))
+    names = [*shorten_apart([d.name for d in plot.dots], _NAME_CHARS), *plot.baselines]
     legend_in = 0.45 + 0.9 * _CHAR_IN * max(map(len, names))  # one column of the legend
     width = _WIDE_IN if plot.is_wide else _NARROW_IN
     left = 0.25 + _CHAR_IN * max(len(label) for label in labels)
-    right = _COUNT_IN + (legend_in if plot.is_wide else 0)
-    columns = 1 if plot.is_wide else max(1, min(len(names), int(width / legend_in)))
+    is_beside = plot.is_wide and width - left - _COUNT_IN - legend_in >= _AXES_IN
+    right = _COUNT_IN + (legend_in if is_beside else 0)
+    columns = 1 if is_beside else max(1, min(len(names), int(width / legend_in)))
     top, bottom = 0.12, 0.52
-    if not plot.is_wide:
+    if not is_beside:
         bottom += 0.2 * -(-len(names) // columns) + 0.12
     row_in = max(0.34, 0.16 + _DOT_STEP_IN * len(plot.dots))
-    height = max(top + row_in * len(labels) + bottom, 0.2 * len(names) + 0.3 if plot.is_wide else 0)
+    height = max(top + row_in * len(labels) + bottom, 0.2 * len(names) + 0.3 if is_beside else 0)
     figure = Figure(figsize=(width, height), facecolor="none")
     axes = figure.add_axes(
         (left / width, bottom / height, (width - left - right) / width, 1 - (top + bottom) / height),
@@ -85,7 +88,7 @@ def _figure(plot: Plot) -> Figure:
     figure.legend(
         handles,
         names,
-        loc="upper right" if plot.is_wide else "lower center",
+        loc="upper right" if is_beside else "lower center",
         ncols=columns,
         frameon=False,
         labelcolor=INK,
@@ -203,8 +206,3 @@ def _right_end(plot: Plot) -> float:
 
 def _factor(plot: Plot) -> float:
     return 100 if plot.scale == "percent" else 1
-
-
-def _short(text: str, chars: int = _LABEL_CHARS) -> str:
-    clean = printable(text).replace("\n", " ").replace("\t", " ")
-    return clean if len(clean) <= chars else clean[: chars - 1] + "…"

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from onlooker.errors import InputError
 from onlooker.records.jsonl import write_text
 from onlooker.report import wording
 from onlooker.report.album import plan_album
 from onlooker.report.browser import Browser, browse, shown_items
-from onlooker.report.content import Limits, ReportContent, Section
+from onlooker.report.content import Failure, Limits, ReportContent, Section
 from onlooker.report.figures import inline_svg, make_folder
-from onlooker.report.plots import Plot, plots_of
+from onlooker.report.plots import MAX_SERIES, Plot, plots_of
 from onlooker.report.results import Results, read_results
 from onlooker.report.verdicts import VERDICTS
 
@@ -36,7 +38,7 @@ class _Figure:
 class _Chapter:
     """A section with everything its template prints.
 
-    ``rest``: metrics that no group names; ``about``: what each model is, in words.
+    ``rest``: metrics that no group names; ``about``: what each model is, in words; ``unusable``: the failures by clip.
     """
 
     anchor: str
@@ -45,6 +47,7 @@ class _Chapter:
     figures: tuple[_Figure, ...]
     rest: tuple[str, ...]
     about: tuple[tuple[str, str], ...]
+    unusable: Mapping[str, tuple[Failure, ...]]
     browser: Browser
 
 
@@ -79,6 +82,7 @@ def render_report(content: ReportContent, limits: Limits = _DEFAULT_LIMITS) -> s
                 figures,
                 rest=_rest(section, results),
                 about=tuple({run.model: run.about for run in section.runs if run.about}.items()),
+                unusable=_by_clip(section.failures),
                 browser=browse(section, some, album, anchor),
             )
         )
@@ -99,6 +103,18 @@ def render_report(content: ReportContent, limits: Limits = _DEFAULT_LIMITS) -> s
             ),
         )
     )
+
+
+def _by_clip(failures: Sequence[Failure]) -> dict[str, tuple[Failure, ...]]:
+    """The failures of each clip; what went wrong in the same way is said once, with all its conditions."""
+    found: dict[str, dict[tuple[str, str], dict[str, None]]] = {}
+    for failure in failures:
+        conditions = found.setdefault(failure.clip, {}).setdefault((failure.kind, failure.message), {})
+        conditions.update(dict.fromkeys(failure.conditions.split(", ")))
+    return {
+        clip: tuple(Failure(clip, ", ".join(conditions), *what) for what, conditions in ways.items())
+        for clip, ways in found.items()
+    }
 
 
 def _rest(section: Section, results: Results) -> tuple[str, ...]:
@@ -134,6 +150,9 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         sentence=wording.sentence,
+        named=wording.named,
+        fold=wording.fold,
+        breakable=_breakable,
         thousands=wording.thousands,
         cost=wording.cost_of,
         duration=wording.duration_of,
@@ -146,8 +165,15 @@ def _environment() -> Environment:
         figure_of=wording.figure_of,
         verdicts=VERDICTS,
         scale_of=_scale_of,
+        max_columns=MAX_SERIES,
     )
     return environment
+
+
+def _breakable(text: str) -> Markup:
+    """A name that may break after its punctuation, so that a narrow column need not break it within a word."""
+    escaped = str(escape(wording.printable(text)))
+    return Markup(re.sub(r"([:/_.@-])(?=[^:/_.@ -])", r"\1<wbr>", escaped))  # noqa: S704 - escaped above
 
 
 def _scale_of(section: Section, metric: str) -> str:

@@ -45,7 +45,7 @@ class Plot:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it takes the width of a page, with the legend beside it."""
+        """Whether it takes the width of a page."""
         return len(self.dots) > 3
 
     @property
@@ -55,8 +55,9 @@ class Plot:
         return "; ".join([*signs, *(f"{LINES.get(name, 'dash and dot')}: {name}" for name in self.baselines)])
 
     def shared_n(self, row: str) -> int | None:
-        """The n of a row where all its numbers have the same, else None."""
-        counts = {d.numbers[row].n for d in self.dots if row in d.numbers}
+        """The n of a row where all its numbers, baselines too, have the same, else None."""
+        tables = [*(d.numbers for d in self.dots), *self.baselines.values()]
+        counts = {numbers[row].n for numbers in tables if row in numbers}
         return counts.pop() if len(counts) == 1 else None
 
 

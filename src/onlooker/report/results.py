@@ -72,10 +72,10 @@ class Results:
     seed: int | None
 
     def values_under(self, prefix: str) -> tuple[str, ...]:
-        """The label values that a metric group has, in the order the scores give them."""
+        """The label values that a metric group has, in the order the scores give them; "" where a label is empty."""
         tables = [s.metrics for s in (*self.series, *self.question_only)] + list(self.baselines.values())
         names = dict.fromkeys(name for table in tables for name in table if name.startswith(prefix))
-        return tuple(name[len(prefix) :] for name in names if len(name) > len(prefix))
+        return tuple(name[len(prefix) :] for name in names if name != prefix or prefix.endswith("."))
 
 
 def read_results(section: Section) -> Results:

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from onlooker.report.content import Scale
 from onlooker.report.results import Number
 
+# Controls of direction can make a reader see another order than the one that is there. Their stand-ins hold no letter,
+# so that the first letter of the text still decides its direction (``dir=auto``).
+_DIRECTIONS = {
+    0x202A: "[→]",  # left-to-right embedding
+    0x202B: "[←]",  # right-to-left embedding
+    0x202C: "[↑]",  # end of an embedding or override
+    0x202D: "[⇒]",  # left-to-right override
+    0x202E: "[⇐]",  # right-to-left override
+    0x2066: "[⇢]",  # left-to-right isolate
+    0x2067: "[⇠]",  # right-to-left isolate
+    0x2068: "[⇄]",  # first strong isolate
+    0x2069: "[⇡]",  # end of an isolate
+}
 # A page must be valid UTF-8 and HTML whatever a model replied: C0 controls (tab and newline stay), DEL and
 # lone surrogates are shown as what they are.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_FOLD_CHARS = 220
+_HEAD_CHARS = 150
 
 
 def printable(text: str) -> str:
-    """The text with control characters as their pictures (``␀``) and lone surrogates spelled out."""
+    """The text with control characters as pictures (``␀``), controls of direction as arrows, lone surrogates in hex.
+
+    Letters of right-to-left scripts and the marks U+200E and U+200F stay as they are.
+    """
     return _UNPRINTABLE.sub(_picture, text.replace("\r\n", "\n"))
 
 
@@ -21,7 +40,49 @@ def _picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
-    return "\u2421" if code == 0x7F else f"\\u{code:04x}"
+    return "\u2421" if code == 0x7F else _DIRECTIONS.get(code, f"\\u{code:04x}")
+
+
+def named(text: str) -> str:
+    """The text, or ``(empty)``, ``(blank)`` where there would be nothing to see."""
+    if text.strip():
+        return text
+    return "(blank)" if text else "(empty)"
+
+
+def shorten_apart(texts: Sequence[str], chars: int) -> tuple[str, ...]:
+    """Each text on one line of at most about ``chars`` characters, cut in its middle; different texts stay different.
+
+    What follows a last `` · `` (the condition) is kept whole. Texts that would look alike are numbered (``#2``).
+    """
+    seen: dict[str, dict[str, None]] = {}
+    cut = [_cut(" ".join(printable(named(text)).split()), chars) for text in texts]
+    for short, text in zip(cut, texts, strict=True):
+        seen.setdefault(short, {})[text] = None
+    return tuple(
+        short if len(seen[short]) == 1 else f"{short} #{list(seen[short]).index(text) + 1}"
+        for short, text in zip(cut, texts, strict=True)
+    )
+
+
+def _cut(text: str, chars: int) -> str:
+    if len(text) <= chars:
+        return text
+    front, mark, condition = text.rpartition(" · ")
+    if not mark or len(condition) > 2 * chars // 3:
+        front, mark, condition = text, "", ""
+    room = max(3, chars - len(mark + condition) - 1)
+    tail = room // 2
+    return f"{front[: room - tail]}…{front[-tail:]}{mark}{condition}"
+
+
+def fold(note: str) -> tuple[str, str | None]:
+    """The beginning of a long note, which says what it is about, and the rest; None where the note is short."""
+    if len(note) <= _FOLD_CHARS:
+        return note, None
+    colon = note.rfind(": ", 0, _HEAD_CHARS)
+    end = colon + 1 if colon > _HEAD_CHARS // 5 else max(note.rfind(" ", 0, _HEAD_CHARS), 0) or _HEAD_CHARS
+    return note[:end], note[end:].strip()
 
 
 def figure_of(value: float, scale: Scale) -> str:

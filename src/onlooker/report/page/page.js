@@ -3,6 +3,21 @@
 (() => {
   const browsers = [...document.querySelectorAll("[data-browser]")].map(start);
 
+  // Words, and phrases in quotes; a quote that is not closed yet holds to the end.
+  function terms(text) {
+    const found = text.replace(/[“”„]/g, '"').matchAll(/"([^"]*)"?|([^\s"]+)/g);
+    return [...found].map(([, phrase, word]) => plain(phrase ?? word)).filter(Boolean);
+  }
+
+  // What the search looks at: the item's own texts, each on a line.
+  function textOf(node) {
+    return [...node.querySelectorAll("[data-text]")].map((part) => plain(part.textContent)).join("\n");
+  }
+
+  function plain(text) {
+    return text.toLowerCase().replace(/\s+/g, " ").trim();
+  }
+
   function start(root) {
     const form = root.querySelector(".filters");
     const count = root.querySelector(".count");
@@ -17,7 +32,7 @@
     }));
 
     function apply() {
-      const words = form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const words = terms(form.elements.text.value);
       const model = form.elements.model ? form.elements.model.value : "";
       const condition = form.elements.condition ? form.elements.condition.value : "";
       const verdicts = [...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value);
@@ -25,11 +40,12 @@
       let shown = 0;
       for (const item of items) {
         const answered = item.answers.some(
-          ([m, c, v]) => (!model || m === model) && (!condition || c === condition) && (!verdicts.length || verdicts.includes(v)),
+          ([m, c, v]) =>
+            (!model || m === Number(model)) && (!condition || c === Number(condition)) && (!verdicts.length || verdicts.includes(v)),
         );
         const asked = model || condition || verdicts.length;
-        const labelled = labels.every((box) => (item.labels[box.dataset.label] || []).includes(box.value));
-        if (words.length && item.text === null) item.text = item.node.textContent.toLowerCase();
+        const labelled = labels.every((box) => item.labels[box.dataset.place].includes(Number(box.value)));
+        if (words.length && item.text === null) item.text = textOf(item.node);
         const found = words.every((word) => item.text.includes(word));
         item.row.hidden = !((answered || !asked) && labelled && found);
         if (!item.row.hidden) shown += 1;
