@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-import re
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onlooker.errors import MissingExtra
 from onlooker.protocol.analysis import Figure, Series
+from onlooker.report.drawing import FONT_PT, FORMATS, NAME_CHARS, rendered
 from onlooker.report.figures import WrittenFigures, make_folder
 from onlooker.report.palette import GRID, INK, MARKERS, MUTED, PAPER, SERIES
 from onlooker.report.plots import MAX_SERIES
-from onlooker.report.wording import printable
+from onlooker.report.wording import printable, shorten_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 _WIDE_IN = 6.9  # across a page
-_FONT_PT = 9.5
 _ROW_IN = 0.3
-_LABEL_CHARS = 34
-_FORMATS = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None, "Producer": None}}
 _ONE_COLOUR = ("heatmap", "boxes")  # these tell their series apart by place
 
 
@@ -39,7 +33,7 @@ def write_analysis_figures(figures: Sequence[Figure], folder: Path, name: str) -
     paths: list[Path] = []
     problems: list[str] = []
     for k, figure in enumerate([part for whole in figures for part in _parts(whole)], start=1):
-        for file_format in _FORMATS:
+        for file_format in FORMATS:
             drawn, missing = draw_figure(figure, file_format, f"{name}-{k}")
             path = folder / f"{name}-{k}.{file_format}"
             path.write_bytes(drawn)
@@ -54,26 +48,18 @@ def draw_figure(figure: Figure, file_format: str, salt: str) -> tuple[bytes, tup
     ``salt`` makes the ids inside an SVG. Undefined values are said to be so, or left as a gap in a line. Raises
     ``MissingExtra`` without matplotlib.
     """
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - an extra, and slow to import
-    except ImportError as error:
-        raise MissingExtra("report", "drawing figures") from error
-    with mpl.rc_context(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        mpl.rcdefaults()  # a reader's matplotlibrc must not change the bytes
-        mpl.rcParams.update(
-            {
-                "svg.hashsalt": salt,
-                "svg.fonttype": "none",
-                "pdf.fonttype": 42,
-                "font.size": _FONT_PT,
-                "text.parse_math": False,  # a dollar sign in a label is a dollar sign
-            }
-        )
-        out = io.BytesIO()
-        _canvas(figure).savefig(out, format=file_format, metadata=_FORMATS[file_format])
-    problems = dict.fromkeys(str(w.message).split(" from font")[0] for w in caught if "Glyph" in str(w.message))
-    return out.getvalue(), tuple(problems)
+    return rendered(lambda: _canvas(_named(figure)), file_format, salt)
+
+
+def _named(figure: Figure) -> Figure:
+    """The figure with names short enough to stand beside it, and still different where they were."""
+    names = shorten_apart([series.name for series in figure.series], NAME_CHARS)
+    return dataclasses.replace(
+        figure,
+        categories=shorten_apart(figure.categories, NAME_CHARS),
+        series=tuple(dataclasses.replace(s, name=name) for s, name in zip(figure.series, names, strict=True)),
+        blocks=tuple((shorten_apart([name], NAME_CHARS)[0], first, after) for name, first, after in figure.blocks),
+    )
 
 
 def _parts(figure: Figure) -> list[Figure]:
@@ -96,7 +82,7 @@ def _canvas(figure: Figure) -> Canvas:
     canvas = Canvas(figsize=(_WIDE_IN, _height_in(figure)), facecolor="none", layout="constrained")
     radar = figure.kind == "radar"
     axes = canvas.add_subplot(projection="polar" if radar else None, facecolor="none")
-    canvas.suptitle(printable(figure.title), x=0.01, ha="left", color=INK, fontsize=_FONT_PT + 1, fontweight="bold")
+    canvas.suptitle(printable(figure.title), x=0.01, ha="left", color=INK, fontsize=FONT_PT + 1, fontweight="bold")
     {
         "dots": _rows,
         "bars": _rows,
@@ -140,10 +126,10 @@ def _rows(axes: Axes, figure: Figure) -> None:
             if value is None:
                 axes.annotate(
                     "undefined", (0, y), xytext=(4, 0), textcoords="offset points",
-                    va="center", color=colour, fontsize=_FONT_PT - 2.5, style="italic",
+                    va="center", color=colour, fontsize=FONT_PT - 2.5, style="italic",
                 )  # fmt: skip
                 continue
-            label = None if named else _short(series.name)
+            label = None if named else series.name
             named = True
             if figure.kind == "bars":
                 axes.barh(y, value, height=step * 0.85, color=colour, label=label)
@@ -155,7 +141,7 @@ def _rows(axes: Axes, figure: Figure) -> None:
     if figure.chance is not None:
         axes.axvline(figure.chance * _factor(figure), color=MUTED, linestyle=(0, (4, 2.5)), linewidth=1, label="chance")
     axes.set_ylim(len(figure.categories) - 0.5, -0.5)
-    axes.set_yticks(range(len(figure.categories)), [_short(c) for c in figure.categories])
+    axes.set_yticks(range(len(figure.categories)), list(figure.categories))
     axes.set_xlabel(_measure(figure), color=INK)
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     if any(v is not None and v < 0 for s in figure.series for v in (*s.values, *s.low)):
@@ -169,14 +155,14 @@ def _lines(axes: Axes, figure: Figure) -> None:
         colour = SERIES[place]
         points = _points(series, figure)
         ys = [float("nan") if value is None else value for value, _, _ in points]
-        axes.plot(range(len(ys)), ys, marker=MARKERS[place], color=colour, markersize=5, label=_short(series.name))
+        axes.plot(range(len(ys)), ys, marker=MARKERS[place], color=colour, markersize=5, label=series.name)
         shift = (place - (len(figure.series) - 1) / 2) * 0.05
         for x, (_, low, high) in enumerate(points):
             if low is not None and high is not None:
                 axes.plot([x + shift] * 2, [low, high], color=colour, linewidth=0.9, alpha=0.7)
     if figure.chance is not None:
         axes.axhline(figure.chance * _factor(figure), color=MUTED, linestyle=(0, (4, 2.5)), linewidth=1, label="chance")
-    axes.set_xticks(range(len(figure.categories)), [_short(c, 16) for c in figure.categories])
+    axes.set_xticks(range(len(figure.categories)), list(figure.categories))
     axes.set_ylabel(_measure(figure), color=INK)
     axes.grid(axis="y", color=GRID, linewidth=0.6)
 
@@ -199,7 +185,7 @@ def _heatmap(axes: Axes, figure: Figure) -> None:
             axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=0.6))
             dark = value is not None and abs(value) > 0.6 * top
             text = "–" if value is None else f"{value:.{places}f}"
-            size = _FONT_PT - (2 if len(figure.categories) <= 10 else 3.5)
+            size = FONT_PT - (2 if len(figure.categories) <= 10 else 3.5)
             axes.text(x, y, text, ha="center", va="center", color=PAPER if dark else INK, fontsize=size)
     square = len(figure.series) == len(figure.categories)
     for name, first, after in figure.blocks:
@@ -211,15 +197,15 @@ def _heatmap(axes: Axes, figure: Figure) -> None:
             )
         )  # fmt: skip
         axes.annotate(
-            _short(name), ((first + after - 1) / 2, -0.5), xytext=(0, 3), textcoords="offset points",
-            ha="center", va="bottom", color=SERIES[1], fontsize=_FONT_PT - 2.5, annotation_clip=False,
+            name, ((first + after - 1) / 2, -0.5), xytext=(0, 3), textcoords="offset points",
+            ha="center", va="bottom", color=SERIES[1], fontsize=FONT_PT - 2.5, annotation_clip=False,
         )  # fmt: skip
     axes.set_xlim(-0.5, len(figure.categories) - 0.5)
     axes.set_ylim(len(figure.series) - 0.5, -0.5)
     slanted = sum(len(c) for c in figure.categories) > 60
-    axes.set_xticks(range(len(figure.categories)), [_short(c, 22) for c in figure.categories])
+    axes.set_xticks(range(len(figure.categories)), list(figure.categories))
     axes.tick_params(axis="x", labelrotation=90 if slanted else 0)
-    axes.set_yticks(range(len(figure.series)), [_short(s.name, 26) for s in figure.series])
+    axes.set_yticks(range(len(figure.series)), [s.name for s in figure.series])
     axes.set_xlabel(_measure(figure), color=INK)
 
 
@@ -230,13 +216,13 @@ def _radar(axes: Axes, figure: Figure) -> None:
         ys = [float("nan") if value is None else value for value, _, _ in _points(series, figure)]
         axes.plot(
             [*angles, *angles[:1]], [*ys, *ys[:1]],
-            marker=MARKERS[place], color=SERIES[place], markersize=4, linewidth=1.3, label=_short(series.name),
+            marker=MARKERS[place], color=SERIES[place], markersize=4, linewidth=1.3, label=series.name,
         )  # fmt: skip
     if figure.chance is not None:
         ring = [figure.chance * _factor(figure)] * 100
         around = [2 * 3.141592653589793 * k / 99 for k in range(100)]
         axes.plot(around, ring, color=MUTED, linestyle=(0, (4, 2.5)), linewidth=1, label="chance")
-    axes.set_xticks(angles, [_short(c) for c in figure.categories])
+    axes.set_xticks(angles, list(figure.categories))
     axes.set_ylim(0, 100 if figure.percent else None)
     axes.set_xlabel(_measure(figure), color=INK, labelpad=14)
     axes.grid(color=GRID, linewidth=0.6)
@@ -256,7 +242,7 @@ def _boxes(axes: Axes, figure: Figure) -> None:
         flierprops={"marker": ".", "markersize": 3, "markeredgecolor": MUTED},
     )
     rows = range(1, len(values) + 1)
-    names = [f"{_short(s.name)} (n {len(v)})" for s, v in zip(figure.series, values, strict=True)]
+    names = [f"{s.name} (n {len(v)})" for s, v in zip(figure.series, values, strict=True)]
     axes.set_yticks(rows, names)
     axes.invert_yaxis()
     axes.set_xlabel(_measure(figure), color=INK)
@@ -290,8 +276,3 @@ def _factor(figure: Figure) -> float:
 
 def _measure(figure: Figure) -> str:
     return f"{printable(figure.value_label)}, %" if figure.percent else printable(figure.value_label)
-
-
-def _short(text: str, chars: int = _LABEL_CHARS) -> str:
-    clean = re.sub(r"\s", " ", printable(text))
-    return clean if len(clean) <= chars else clean[: chars - 1] + "…"

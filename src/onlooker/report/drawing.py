@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from onlooker.errors import MissingExtra
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _NARROW_IN, _WIDE_IN = 5.2, 6.9  # beside a table; across a page
 _AXES_IN = 2.6  # the legend goes below where the axes would be narrower
 _COUNT_IN = 0.72  # the column of n at the right
-_FONT_PT = 9.5
+FONT_PT = 9.5
 _CHAR_IN = 0.082  # mean advance of the drawing font at that size
 _LABEL_CHARS = 26
-_NAME_CHARS = 44
+NAME_CHARS = 44
 _LINE_STYLES = {"dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}
 _DOT_STEP_IN = 0.15
-_FORMATS = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None, "Producer": None}}
+FORMATS = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None, "Producer": None}}
 
 
 def draw(plot: Plot, file_format: str) -> tuple[bytes, tuple[str, ...]]:
@@ -35,6 +35,11 @@ def draw(plot: Plot, file_format: str) -> tuple[bytes, tuple[str, ...]]:
     The second part names glyphs that no installed font has: a PDF shows boxes for them, an SVG leaves them to the
     reader's fonts. Raises ``MissingExtra`` without matplotlib.
     """
+    return rendered(lambda: _figure(plot), file_format, plot.id)
+
+
+def rendered(make: Callable[[], Figure], file_format: str, salt: str) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes of the figure that ``make`` draws, the same for the same ``salt``, and the glyphs that no font has."""
     try:
         import matplotlib as mpl  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
@@ -44,15 +49,15 @@ def draw(plot: Plot, file_format: str) -> tuple[bytes, tuple[str, ...]]:
         mpl.rcdefaults()  # a reader's matplotlibrc must not change the bytes
         mpl.rcParams.update(
             {
-                "svg.hashsalt": plot.id,
+                "svg.hashsalt": salt,
                 "svg.fonttype": "none",
                 "pdf.fonttype": 42,
-                "font.size": _FONT_PT,
+                "font.size": FONT_PT,
                 "text.parse_math": False,  # a dollar sign in a label is a dollar sign
             }
         )
         out = io.BytesIO()
-        _figure(plot).savefig(out, format=file_format, metadata=_FORMATS[file_format])
+        make().savefig(out, format=file_format, metadata=FORMATS[file_format])
     problems = dict.fromkeys(str(w.message).split(" from font")[0] for w in caught if "Glyph" in str(w.message))
     return out.getvalue(), tuple(problems)
 
@@ -61,7 +66,7 @@ def _figure(plot: Plot) -> Figure:
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
     labels = list(shorten_apart(plot.rows, _LABEL_CHARS))
-    names = [*shorten_apart([d.name for d in plot.dots], _NAME_CHARS), *plot.baselines]
+    names = [*shorten_apart([d.name for d in plot.dots], NAME_CHARS), *plot.baselines]
     legend_in = 0.45 + 0.9 * _CHAR_IN * max(map(len, names))  # one column of the legend
     width = _WIDE_IN if plot.is_wide else _NARROW_IN
     left = 0.25 + _CHAR_IN * max(len(label) for label in labels)
@@ -123,7 +128,7 @@ def _frame(axes: Axes, plot: Plot, labels: list[str]) -> None:
             textcoords="offset points",
             va="center",
             color=MUTED,
-            fontsize=_FONT_PT - 1.5,
+            fontsize=FONT_PT - 1.5,
         )
         if y:
             axes.axhline(y - 0.5, color=GRID, linewidth=0.4)
@@ -180,7 +185,7 @@ def _say_undefined(axes: Axes, y: float, colour: str) -> None:
         textcoords="offset points",
         va="center",
         color=colour,
-        fontsize=_FONT_PT - 2,
+        fontsize=FONT_PT - 2,
         style="italic",
     )
 
