@@ -234,6 +234,44 @@ def test_the_list_on_disk(gray_counter: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_a_used_folder_keeps_no_picture_of_an_earlier_call(gray_counter: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.jpg").write_bytes(b"not ours")
+    (tmp_path / "00099.jpg").write_bytes(b"not listed")
+    write_frames(sample(gray_counter, "uniform:10"), tmp_path)
+    listing = write_frames(sample(gray_counter, "uniform:2"), tmp_path)
+    assert [row["file"] for row in json.loads(listing.read_bytes())] == ["00000.jpg", "00001.jpg"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "00000.jpg",
+        "00001.jpg",
+        "00099.jpg",
+        "frames.json",
+        "mine.jpg",
+    ]
+
+
+@pytest.mark.parametrize("content", ["{}x", '[{"file": "../evil.jpg"}]', '[{"file": 3}]', '[{"name": "a"}]', "7"])
+def test_a_list_of_somebody_else_is_not_overwritten(gray_counter: Path, tmp_path: Path, content: str) -> None:
+    victim = tmp_path / "evil.jpg"
+    victim.write_bytes(b"x")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "frames.json").write_text(content)
+    with pytest.raises(InputError, match=r"frames\.json: is not a list of frames"):
+        write_frames(sample(gray_counter, "midpoint"), folder)
+    assert [p.name for p in folder.iterdir()] == ["frames.json"]
+    assert victim.exists()
+
+
+def test_a_place_that_cannot_be_written_is_one_error(gray_counter: Path, tmp_path: Path) -> None:
+    sampled = sample(gray_counter, "midpoint")
+    file = tmp_path / "file"
+    file.write_text("x")
+    (tmp_path / "list" / "frames.json").mkdir(parents=True)
+    for place, words in ((file, "is a file"), (file / "deeper", "written"), (tmp_path / "list", "written")):
+        with pytest.raises(InputError, match=words):
+            write_frames(sampled, place)
+
+
 def test_any_name_will_do(folder: Path) -> None:
     path = write(folder / "视频 测试 😀 #2.mp4", counter(3))
     assert [counted(f.jpeg) for f in sample(path, "uniform:3").frames] == [0, 1, 2]

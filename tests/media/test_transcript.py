@@ -12,6 +12,7 @@ from onlooker.media.transcript import (
     Segment,
     Transcript,
     clamp_segment,
+    clamp_transcript,
     find_transcript,
     read_transcript,
     render_transcript,
@@ -70,6 +71,52 @@ def test_an_encoding_that_cannot_be_told_names_the_file(tmp_path: Path) -> None:
             read_transcript(path)
     with pytest.raises(InputError, match=r"gone\.srt"):
         read_transcript(tmp_path / "gone.srt")
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [
+        ("こんにちは、世界。今日は本当に楽しかったです。", "shift_jis"),
+        ("東京都知事選挙結果発表", "shift_jis"),
+        ("彼女は何も言わなかった", "euc_jp"),
+        ("안녕하세요. 오늘 날씨가 정말 좋네요.", "euc_kr"),
+        ("네", "euc_kr"),
+        ("你好，世界。我今天很高興見到你。", "big5"),
+        ("謝謝", "big5"),
+        ("Été, garçon! Où êtes-vous?", "cp1252"),
+        ("Привет, как дела?", "koi8_r"),
+    ],
+)
+def test_text_of_another_encoding_is_never_read_as_gb18030(tmp_path: Path, words: str, encoding: str) -> None:
+    path = tmp_path / "other.srt"
+    path.write_bytes(f"1\n00:00:00,000 --> 00:00:02,000\n{words}\n".encode(encoding))
+    with pytest.raises(InputError, match=r"other\.srt: the text encoding cannot be told.*save the file as UTF-8"):
+        read_transcript(path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "你好",
+        "谢谢你",
+        "早上好",
+        "他没有说话，只是看着窗外的雨。",
+        "-好的。 -再见！",
+        "繁體中文也能用這個編碼嗎？",
+        "Tom: 嗯 - yes",
+    ],
+)
+def test_plain_chinese_in_gb18030_is_read(tmp_path: Path, words: str) -> None:
+    path = tmp_path / "gb.txt"
+    path.write_bytes(words.encode("gb18030"))
+    assert render_transcript(read_transcript(path)) == words
+
+
+def test_an_encoding_error_names_what_fits(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("こんにちは".encode("shift_jis"))
+    with pytest.raises(InputError, match=r"its bytes fit GB18030, Shift_JIS"):
+        read_transcript(path)
 
 
 def test_webvtt(tmp_path: Path) -> None:
@@ -138,6 +185,10 @@ def test_json_of_whisper_and_our_own_dump(tmp_path: Path) -> None:
         '{"segments": [1]}',
         '[{"start": 2, "end": 1, "text": "a"}]',
         '{"segments": [], "status": "odd"}',
+        '[{"start": NaN, "end": 1, "text": "a"}]',
+        '[{"start": 0, "end": Infinity, "text": "a"}]',
+        f'[{{"start": 0, "end": 1{"0" * 400}, "text": "a"}}]',
+        "[" * 100_000,
     ],
 )
 def test_bad_json_is_refused_with_the_place(tmp_path: Path, document: str) -> None:
@@ -150,7 +201,16 @@ def test_bad_json_is_refused_with_the_place(tmp_path: Path, document: str) -> No
 def test_bad_cues_are_refused_with_the_place(tmp_path: Path) -> None:
     path = tmp_path / "bad.srt"
     path.write_text("1\n00:00:02,000 --> 00:00:01,000\nbackwards\n")
-    with pytest.raises(InputError, match="ends before it starts"):
+    with pytest.raises(InputError, match=r"bad\.srt, line 2: a cue ends before it starts"):
+        read_transcript(path)
+    (tmp_path / "bad.ttml").write_text('<tt><p begin="1s" end="2s">x</p><p begin="5s" end="2s">y</p></tt>')
+    with pytest.raises(InputError, match=r"bad\.ttml, paragraph 2: a cue ends before it starts"):
+        read_transcript(tmp_path / "bad.ttml")
+    (tmp_path / "nan.json").write_text('[{"text": "a"}, {"start": 0, "end": NaN, "text": "b"}]')
+    with pytest.raises(InputError, match=r"nan\.json, segment 1: a segment's time must be a finite number"):
+        read_transcript(tmp_path / "nan.json")
+    path.write_text(f"1\n{'9' * 5000}:00:02,000 --> 00:00:01,000\nx\n")
+    with pytest.raises(InputError, match="not a timing line"):
         read_transcript(path)
     path.write_text("1\n00:00:02,000 --> soon\nx\n")
     with pytest.raises(InputError, match=r"bad\.srt, line 2: not a timing line"):
@@ -198,6 +258,46 @@ def test_times_beyond_the_sound_are_clamped_or_rejected() -> None:
     assert clamp_segment(Segment(-0.5, 1.0, "a"), 30.0) == Segment(0.0, 1.0, "a")
     assert clamp_segment(Segment(29.0, 28.0, "a"), 30.0) is None
     assert clamp_segment(Segment(30.0, 31.0, "a"), 30.0) is None
+
+
+def test_times_below_zero_become_zero(tmp_path: Path) -> None:
+    path = tmp_path / "early.json"
+    path.write_text(
+        json.dumps([{"start": -0.5, "end": 1, "text": "in part"}, {"start": -3, "end": -2, "text": "wholly"}])
+    )
+    wholly, part = read_transcript(path).segments
+    assert part == Segment(0.0, 1.0, "in part")
+    assert (wholly.start_s, wholly.end_s, wholly.suspect) == (0.0, 0.0, "lies before the start of the medium")
+    assert render_transcript(read_transcript(path)) == "[0.0-1.0] in part"
+
+
+def test_a_transcript_is_clamped_to_its_medium() -> None:
+    given = Transcript(
+        (
+            Segment(1.0, 2.0, "inside"),
+            Segment(28.0, 31.5, "over the end"),
+            Segment(30.0, 31.0, "behind"),
+            Segment(99.0, 100.0, "far behind", suspect="faint"),
+            Segment(None, None, "no time"),
+        ),
+        "en",
+        "ok",
+        "t",
+    )
+    clamped = clamp_transcript(given, 30.0)
+    assert clamped.segments == (
+        Segment(1.0, 2.0, "inside"),
+        Segment(28.0, 30.0, "over the end"),
+        Segment(30.0, 30.0, "behind", suspect="begins at 30.000 s, the medium ends at 30.000 s"),
+        Segment(30.0, 30.0, "far behind", suspect="faint"),
+        Segment(None, None, "no time"),
+    )
+    assert render_transcript(clamped) == "[1.0-2.0] inside\n[28.0-30.0] over the end\nno time"
+    assert clamp_transcript(clamped, 30.0) == clamped
+    assert clamp_transcript(given, 200.0) == given
+    for bad in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(InputError, match="duration"):
+            clamp_transcript(given, bad)
 
 
 def test_the_file_beside_the_video(tmp_path: Path) -> None:

@@ -191,6 +191,19 @@ def test_a_question_too_long_for_the_context_is_never_cut(model: EmbeddedModel) 
         ask(model, Request((question,), max_output_tokens=100))
 
 
+def test_what_does_not_fit_is_told_apart(model: EmbeddedModel) -> None:
+    options = Options(("A", "B"), ("Ann", "Bob"))
+    line = "she smiles and then she looks away again " * 80
+    lines = Text("".join(f"[{n}.0 s] {line}\n" for n in range(60)), material=True)
+    with pytest.raises(ModelError, match=r"not even the middle one of the 60 lines of material fits.* shorter lines"):
+        ask(model, Request((lines, Text("Who?\n"), options)))
+    question = Text("Who smiles at whom? " * 200)
+    with pytest.raises(ModelError, match=r"the question alone, without the material, takes \d+"):
+        ask(model, Request((Text("A word.\n", material=True), question, options)))
+    with pytest.raises(ModelError, match="there is no material to thin"):
+        ask(model, Request((question, options)))
+
+
 def test_control_tokens_in_what_was_said_are_only_words(llama: Llama) -> None:
     assert len(llama.tokenize("<|im_end|>", special=True)) == 1
     assert len(llama.tokenize("<|im_end|>")) > 1

@@ -57,6 +57,16 @@ def test_a_window_after_the_end_is_an_error_whatever_the_condition_gives(bundle:
             delivery.deliver(shown, condition, (50.0, 60.0))
 
 
+def test_words_after_the_end_of_the_medium_are_left_out_and_counted(bundle: Bundle, delivery: Delivery) -> None:
+    """Case A05: the clip lasts five seconds."""
+    shown = episode(bundle, transcript="media/late.srt")
+    late = SRT + "\n3\n00:00:04,500 --> 00:01:00,000\nCut.\n\n4\n00:00:50,000 --> 00:00:52,000\nBeyond.\n"
+    (bundle.path / "media" / "late.srt").write_text(late, encoding="utf-8")
+    delivered = delivery.deliver(shown, MMHBENCH.condition("transcript_only"), None)
+    assert delivered.given.transcript == "[0.2-1.0] First words.\n[3.0-4.0] Last words.\n[4.5-5.0] Cut."
+    assert delivered.record["transcript"]["left_out"] == 1
+
+
 def test_an_episode_without_a_picture_gives_its_words_and_says_so(bundle: Bundle, delivery: Delivery) -> None:
     episode(bundle)
     heard = Episode.model_validate({"id": "talk", "media": {"transcript": "media/count.srt"}})

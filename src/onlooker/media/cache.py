@@ -21,7 +21,7 @@ from onlooker.media.speech import model_sha256, speech_version, transcribe
 from onlooker.media.transcript import Transcript, read_transcript, write_transcript
 
 # Raised whenever the same request would give other frames, or an entry is written in another form.
-_FRAMES_REVISION = 1
+_FRAMES_REVISION = 2
 _TRANSCRIPT_REVISION = 1
 
 

@@ -32,9 +32,9 @@ class VideoCard:
     """The picture. Sizes in pixels as displayed; times in seconds as they stand in the file.
 
     ``frames``: frames that can be shown; ``rotation_deg``: counter-clockwise, as applied;
-    ``damage``: ``partial`` where packets are known to be cut off (``frames_decodable`` of
-    ``frames_declared``, None where the container lists no number). Damage inside packets shows only
-    on decoding: see ``Frame.status``.
+    ``damage``: ``partial`` where packets are known to be cut off, lost or torn, see ``loss`` for what can be known.
+    ``frames_decodable``: frames whose packets are whole in the file, of ``frames_declared`` (None where the container
+    lists no number). Nothing is decoded for it: damage inside packets shows only on decoding, see ``Frame.status``.
     """
 
     codec: str
@@ -141,8 +141,8 @@ def _video_card(path: Path, index: PictureIndex) -> VideoCard:
             key_frames=sum(e.key for e in index.entries),
             average_fps=(len(shown) - 1) / span_s if span_s > 0 else None,
             pix_fmt=stream.pix_fmt,
-            damage="none" if index.whole_until_pts is None else "partial",
-            frames_decodable=len(shown),
+            damage="none" if index.is_whole else "partial",
+            frames_decodable=index.whole_frames,
             frames_declared=index.frames_declared,
         )
 

@@ -13,6 +13,7 @@ from onlooker.errors import InputError, MissingExtra, NoStream, UnreadableMedia
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
     from av.container import InputContainer
+    from av.packet import Packet
     from av.stream import Stream
     from av.video.stream import VideoStream
 
@@ -113,3 +114,28 @@ def keep_only(container: InputContainer, wanted: Stream) -> None:
     for stream in container.streams:
         if stream.index != wanted.index:
             stream.discard = Discard.all
+
+
+def steady_picture(container: InputContainer) -> VideoStream:
+    """The picture stream, set up so that its pictures are the same on every run, and damage is reported."""
+    stream = picture_stream(container)
+    assert stream is not None, "the caller knows that there is a picture"
+    keep_only(container, stream)
+    # With threads, damaged parts of a picture come out differently from run to run.
+    stream.thread_type = "NONE"
+    stream.thread_count = 1
+    if stream.codec_context.name == "hevc":
+        # The HEVC decoder keeps quiet about damage otherwise; the pictures are the same.
+        stream.codec_context.options = {"err_detect": "explode"}
+    return stream
+
+
+def packets_of(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
+    """Packets with content, up to the end or to where the demuxer gives up; the index counts them
+    in the same way."""
+    from av.error import FFmpegError  # noqa: PLC0415 - an extra
+
+    try:
+        yield from (p for p in container.demux(stream) if p.size)
+    except FFmpegError:
+        return

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onlooker.media.container import keep_only, open_media, picture_stream
+from onlooker.media.container import open_media, packets_of, steady_picture
 from onlooker.media.index import PictureIndex
+from onlooker.media.ordered import decode_in_order
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -31,7 +32,7 @@ _SKIPS_UNREFERENCED = {"h264", "hevc", "mpeg2video", "mpeg4"}
 class WantedFrames:
     """Iterates over (ticks, frame) of the ``wanted`` ticks of ``index``, in no promised order.
 
-    A picture may come a second time; then the second one counts. After the iteration
+    A picture may come a second time; then the second one counts, and None takes the first one back. After the iteration
     ``leans_on_damage`` tells which of them may show damage.
     """
 
@@ -41,14 +42,17 @@ class WantedFrames:
     seek: bool = True
     _keys: list[int] = field(init=False)
     _places: dict[int, int] = field(init=False)
+    _lost: frozenset[int] = field(init=False)
     _damaged: set[int] = field(init=False, default_factory=set)
+    _damaged_ticks: set[int] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         entries = self.index.entries
-        self._keys = [i for i, e in enumerate(entries) if e.key] or [0]
-        self._places = {e.pts: i for i, e in enumerate(entries) if e.shown}
+        self._keys = [i for i, e in enumerate(entries) if e.key and e.pts is not None] or [0]
+        self._places = {e.pts: i for i, e in enumerate(entries) if e.shown and e.pts is not None}
+        self._lost = frozenset(i for i, e in enumerate(entries) if e.after_loss)
 
-    def __iter__(self) -> Iterator[tuple[int, VideoFrame]]:
+    def __iter__(self) -> Iterator[tuple[int, VideoFrame | None]]:
         """Decode. Every picture is handed over as it is met and kept nowhere."""
         if not self.wanted:
             return
@@ -59,24 +63,39 @@ class WantedFrames:
         for pts in sorted(self.wanted):
             first = self._key_place(pts) if self.seek and self.index.seekable else 0
             groups[first] = max(groups.get(first, 0), self._places[pts])
+        damaged: list[tuple[int, int]] = []
         for first, last in groups.items():
             errors = len(self._damaged)
             yield from self._run(first, last, skip=True)
-            if len(self._damaged) > errors:
-                # What the decoder paints over damage depends on every picture before it.
-                yield from self._run(first, last, skip=False)
+            if len(self._damaged) > errors or any(first <= bad <= last for bad in self._lost):
+                damaged.append((first, last))
+        if damaged:
+            # What the decoder paints over damage depends on every picture before it: only a decode of all gives the
+            # same by any way. Which pictures may show damage is known by now.
+            for pts in self.wanted:
+                if any(first <= self._places[pts] <= last for first, last in damaged):
+                    yield pts, None
+            yield from self._run(0, max(last for _, last in damaged), skip=False)
 
     def leans_on_damage(self, pts: int) -> bool:
-        """Whether the decoder reported an error in this picture or in one that it may be predicted
+        """Whether the decoder or the demuxer reported an error in this picture or in one that it may be predicted
         from."""
+        if self.index.by_order or pts in self._damaged_ticks:
+            return pts in self._damaged_ticks
         place, first = self._places[pts], self._key_place(pts)
-        return any(first <= bad <= place for bad in self._damaged)
+        return any(first <= bad <= place and not self._is_leading(bad, first) for bad in self._damaged | self._lost)
+
+    def _is_leading(self, place: int, key: int) -> bool:
+        """Shown before the key frame it follows (open GOP): it may lean on what came before, but nothing after leans
+        on it."""
+        pts, key_pts = self.index.entries[place].pts, self.index.entries[key].pts
+        return key_pts is not None and (pts is None or pts < key_pts)
 
     def _key_place(self, pts: int) -> int:
         """Place of the key packet that decoding must begin with; one that is shown later cannot
         serve (open GOP)."""
         at = bisect_right(self._keys, self._places[pts]) - 1
-        while at > 0 and self.index.entries[self._keys[at]].pts > pts:
+        while at > 0 and (self.index.entries[self._keys[at]].pts or 0) > pts:
             at -= 1
         return self._keys[max(at, 0)]
 
@@ -84,14 +103,14 @@ class WantedFrames:
         """Decode packets ``first`` to ``last`` (places in decode order); from the start if seeking
         misses ``first``."""
         with open_media(self.path) as container:
-            stream = _picture(container)
+            stream = steady_picture(container)
             packets = _packets_from(container, stream, self.index, first)
             if packets is not None:
                 yield from self._decode(stream, packets, first, last, skip=skip)
                 return
         with open_media(self.path) as container:
-            stream = _picture(container)
-            yield from self._decode(stream, _packets(container, stream), 0, last, skip=skip)
+            stream = steady_picture(container)
+            yield from self._decode(stream, packets_of(container, stream), 0, last, skip=skip)
 
     def _decode(
         self,
@@ -112,68 +131,40 @@ class WantedFrames:
             try:
                 frames = context.decode(packet)
             except FFmpegError:
-                self._damaged.add(place)
+                if skip:
+                    self._damaged.add(place)
                 frames = []
-            yield from self._checked(frames)
+            yield from self._checked(frames, skip=skip)
             if place == last:
                 break
         try:
             frames = context.decode(None)
         except FFmpegError:
             frames = []
-        yield from self._checked(frames)
+        yield from self._checked(frames, skip=skip)
 
-    def _checked(self, frames: list[VideoFrame]) -> Iterator[tuple[int, VideoFrame]]:
+    def _checked(self, frames: list[VideoFrame], *, skip: bool) -> Iterator[tuple[int, VideoFrame]]:
         for frame in frames:
             if frame.pts is not None:
                 if frame.is_corrupt and frame.pts in self._places:
-                    self._damaged.add(self._places[frame.pts])
+                    if skip:
+                        self._damaged.add(self._places[frame.pts])
+                    else:
+                        self._damaged_ticks.add(frame.pts)
                 if frame.pts in self.wanted:
                     yield frame.pts, frame
 
     def _ordered(self) -> Iterator[tuple[int, VideoFrame]]:
-        """Containers without presentation times: the k-th picture has the k-th time, until a
-        picture fails to decode."""
-        from av.error import FFmpegError  # noqa: PLC0415 - an extra
-
+        """Containers without times of showing, from the start."""
         last = max(self.wanted)
-        with open_media(self.path) as container:
-            stream = _picture(container)
-            pictures = (f for p in container.demux(stream) for f in stream.codec_context.decode(p))
-            try:
-                for pts, frame in zip(self.index.shown_pts, pictures, strict=False):
-                    if frame.is_corrupt:
-                        self._damaged.add(self._places[pts])
-                    if pts in self.wanted:
-                        yield pts, frame
-                    if pts == last:
-                        return
-            except FFmpegError:
+        for shown in decode_in_order(self.path, [e.pts for e in self.index.entries if e.pts is not None]):
+            pts = self.index.start_pts + shown.ticks
+            if shown.is_damaged:
+                self._damaged_ticks.add(pts)
+            if pts in self.wanted:
+                yield pts, shown.frame
+            if pts >= last:
                 return
-
-
-def _picture(container: InputContainer) -> VideoStream:
-    stream = picture_stream(container)
-    assert stream is not None, "the index was read from this stream"
-    keep_only(container, stream)
-    # With threads, damaged parts of a picture come out differently from run to run.
-    stream.thread_type = "NONE"
-    stream.thread_count = 1
-    if stream.codec_context.name == "hevc":
-        # The HEVC decoder keeps quiet about damage otherwise; the pictures are the same.
-        stream.codec_context.options = {"err_detect": "explode"}
-    return stream
-
-
-def _packets(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
-    """Packets with content, up to the end or to where the demuxer gives up; the index counts them
-    in the same way."""
-    from av.error import FFmpegError  # noqa: PLC0415 - an extra
-
-    try:
-        yield from (p for p in container.demux(stream) if p.size)
-    except FFmpegError:
-        return
 
 
 def _packets_from(
@@ -182,10 +173,11 @@ def _packets_from(
     """Packets from place ``first`` on, None where seeking did not lead to at or before it."""
     from av.error import FFmpegError  # noqa: PLC0415 - an extra
 
-    packets = _packets(container, stream)
+    packets = packets_of(container, stream)
     if first == 0:
         return packets
     key = index.entries[first]
+    assert key.pts is not None, "only key packets with a time are sought"
     try:
         container.seek(key.pts if key.dts is None else key.dts, stream=stream)
     except FFmpegError:

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from onlooker.errors import InputError, MissingExtra, NoStream
+from onlooker.errors import InputError, MissingExtra, NoStream, UnreadableMedia
 from onlooker.media.container import keep_only, open_media, picture_stream
 from onlooker.media.decode import WantedFrames
 from onlooker.media.digest import file_sha256, write_atomically
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
 Status = Literal["ok", "corrupt"]
+_FRAME_FILE = re.compile(r"\d{5,}\.jpg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,9 @@ class Frame:
 
     ``index``: place in the sampling grid, from 0; ``time_s``: grid time; ``pts_s``: the frame's own
     time, both in seconds from the first frame shown; ``jpeg``: the picture as displayed (rotated,
-    square pixels), ``width_px`` x ``height_px``. ``corrupt``: the decoder reported damage in it, or
-    in a frame it may be predicted from.
+    square pixels), ``width_px`` x ``height_px``. ``corrupt``: the decoder or the demuxer
+    reported damage in it, or in a frame it may be predicted from. Codecs carry no check sums: damage that decodes
+    without an error (most of it in GIF, Theora, VP9, WMV and MPEG-4 part 2) is not known.
     """
 
     index: int
@@ -55,9 +58,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What a policy gave: ``len(frames) + len(missing)`` <= ``wanted``, the number of grid times.
+    """What a policy gave: ``len(frames) + len(missing)`` <= ``wanted``, the number of grid times; at least one frame.
 
-    ``missing``: grid times whose frame is cut off or cannot be decoded. What is neither was a
+    ``missing``: grid times whose frame is cut off, lost or cannot be decoded. What is neither was a
     second look at one frame.
     """
 
@@ -85,8 +88,8 @@ def sample(
     slower, same bytes. Memory does not grow with the length. ``source_sha256``: the file's digest
     where the caller knows it.
 
-    Raises ``InputError`` (policy, window, size), ``UnreadableMedia``, ``NoStream`` without a
-    picture.
+    Raises ``InputError`` (policy, window, size), ``NoStream`` without a picture, ``UnreadableMedia``, also where not
+    one wanted frame can be decoded.
     """
     if isinstance(policy, str):
         policy = parse_policy(policy)
@@ -104,17 +107,26 @@ def sample(
         times = grid_times(policy, index.duration_s, window)
         on_screen = [index.on_screen(t) for t in times]
         aspect = stream.sample_aspect_ratio or Fraction(1)
+        codec = stream.codec_context.name
     wanted = WantedFrames(path, index, frozenset(p for p in on_screen if p is not None), seek=seek)
-    pictures = {pts: encode_picture(frame, aspect, max_side_px, jpeg_quality) for pts, frame in wanted}
+    pictures: dict[int, tuple[bytes, int, int]] = {}
+    for pts, frame in wanted:
+        if frame is None:
+            pictures.pop(pts, None)
+        else:
+            pictures[pts] = encode_picture(frame, aspect, max_side_px, jpeg_quality)
+    if not pictures:
+        why = f"the decoder {codec} gives no picture for them" if wanted.wanted else "they are cut off or lost"
+        raise UnreadableMedia(f"not one of the {len(times)} wanted frames can be decoded: {why}", where=str(path))
     digest = source_sha256 or file_sha256(path)
     frames: list[Frame] = []
     missing: list[float] = []
-    for place, (time_s, pts) in enumerate(zip(times, on_screen, strict=True)):
-        if pts is None or pts not in pictures:
+    for place, (time_s, shown) in enumerate(zip(times, on_screen, strict=True)):
+        if shown is None or shown not in pictures:
             missing.append(time_s)
-        elif policy.kind == "fps" or not frames or index.seconds(pts) != frames[-1].pts_s:
-            status: Status = "corrupt" if wanted.leans_on_damage(pts) else "ok"
-            frames.append(Frame(place, time_s, index.seconds(pts), status, *pictures[pts], digest))
+        elif policy.kind == "fps" or not frames or index.seconds(shown) != frames[-1].pts_s:
+            status: Status = "corrupt" if wanted.leans_on_damage(shown) else "ok"
+            frames.append(Frame(place, time_s, index.seconds(shown), status, *pictures[shown], digest))
     return Sampled(tuple(frames), digest, str(policy), len(times), tuple(missing))
 
 
@@ -152,14 +164,46 @@ def write_frames(sampled: Sampled, out_dir: Path) -> Path:
     """Write one JPEG a frame and ``frames.json``, which lists ``file``, ``index``, ``time_s``,
     ``pts_s`` (and ``status`` of damaged ones); return its path.
 
-    The list is written last and atomically, so it never names a file that is not there.
+    The list is written after the pictures and atomically, so it never names a file that is not there. Pictures that
+    the ``frames.json`` of an earlier call lists are removed; nothing else in the folder is touched. Raises
+    ``InputError`` where ``out_dir`` cannot be written or holds a ``frames.json`` of somebody else.
     """
-    rows: list[dict[str, object]] = []
-    for frame in sampled.frames:
-        name = f"{frame.index:05d}.jpg"
-        write_atomically(out_dir / name, frame.jpeg)
-        row = {"file": name, "index": frame.index, "time_s": frame.time_s, "pts_s": frame.pts_s}
-        rows.append(row if frame.status == "ok" else {**row, "status": frame.status})
     target = out_dir / "frames.json"
-    write_atomically(target, (json.dumps(rows, indent=1) + "\n").encode())
+    rows: list[dict[str, object]] = []
+    try:
+        if out_dir.exists() and not out_dir.is_dir():
+            raise InputError("is a file, not a folder", where=str(out_dir), remedy="name a folder for the frames")
+        former = _listed_files(target)
+        for frame in sampled.frames:
+            name = f"{frame.index:05d}.jpg"
+            write_atomically(out_dir / name, frame.jpeg)
+            row = {"file": name, "index": frame.index, "time_s": frame.time_s, "pts_s": frame.pts_s}
+            rows.append(row if frame.status == "ok" else {**row, "status": frame.status})
+        write_atomically(target, (json.dumps(rows, indent=1) + "\n").encode())
+        for name in former - {str(row["file"]) for row in rows}:
+            (out_dir / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"frames cannot be written here ({error.strerror or error})",
+            where=str(out_dir),
+            remedy="name a folder that can be written",
+        ) from error
     return target
+
+
+def _listed_files(listing: Path) -> set[str]:
+    """Names of the pictures that the listing of an earlier call holds; empty without one."""
+    if not listing.exists():
+        return set()
+    try:
+        names = [row["file"] for row in json.loads(listing.read_bytes())]
+        is_ours = all(_FRAME_FILE.fullmatch(name) for name in names)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        names, is_ours = [], False
+    if not is_ours:
+        raise InputError(
+            "is not a list of frames that this command wrote, and is not overwritten",
+            where=str(listing),
+            remedy="name another folder",
+        )
+    return set(names)

@@ -7,7 +7,9 @@ window [a, b):
   is the start itself.
 * ``fps:R``: the grid k / R of the whole medium, as far as it lies in [a, b). A window that holds no
   point of the grid gives its start alone, so that every window and every short clip has one time. R
-  may be a decimal or a fraction.
+  may be a decimal or a fraction. A grid point less than 1.5 ms (at most half a step) before the end of the medium is
+  left out: containers round times to milliseconds, so a clip of four seconds may measure 4.001 s, and has to give the
+  same times in every container.
 * ``fps:R:CAP``: where that gives n > CAP times, CAP of them: number round(j (n - 1) / (CAP - 1))
   for j = 0 .. CAP - 1, halves up. Both ends stay and every kept time is a time of the grid. CAP = 1
   keeps the first.
@@ -17,17 +19,23 @@ window [a, b):
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from onlooker.errors import InputError
+from onlooker.errors import InputError, shown
 
 _KNOWN = "uniform:N, fps:R, fps:R:CAP, midpoint or bolt:N"
-# A day at ten frames a second; beyond it a typing error or a broken time stamp would fill the memory.
-_MOST_TIMES = 864_000
-# Durations are sums of rounded ticks: a grid point this close to the end would show no frame of its own.
-_END_MARGIN_S = 1e-6
+# A day at one frame a second; beyond it a typing error or a broken time stamp would fill the memory.
+_MOST_TIMES = 100_000
+_MOST_RATE_HZ = 1000
+_COUNT = re.compile(r"[0-9]{1,6}")
+_RATE = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?|[0-9]{1,10}/[0-9]{1,7}")
+# Window ends are decimal fractions in binary: this close is the same.
+_SAME_S = Fraction(1, 1_000_000)
+# Start and end of a medium are each rounded to half a millisecond, and so is the last frame's duration.
+_ROUNDED_END_S = Fraction(3, 2000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,8 @@ def parse_policy(text: str) -> Policy:
     """Read ``uniform:64``, ``fps:1``, ``fps:30000/1001``, ``fps:0.5:64``, ``midpoint``,
     ``bolt:16``.
 
-    Raises ``InputError`` for anything else, for a rate or count that is not above zero.
+    Numbers are plain ASCII digits: counts of 1 to 100000, rates above 0 and up to 1000 frames a second as a decimal (at
+    most four digits before the point and six after it) or a fraction. Raises ``InputError`` for anything else.
     """
     kind, *values = text.strip().split(":")
     match kind, values:
@@ -67,22 +76,24 @@ def parse_policy(text: str) -> Policy:
 
 
 def _count(text: str, policy: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) == 0:
+    count = int(text) if _COUNT.fullmatch(text) else 0
+    if not 1 <= count <= _MOST_TIMES:
         raise InputError(
-            f"the number of frames in the policy {policy!r} must be a whole number of at least 1",
+            f"the number of frames in the policy {shown(policy)} must be a whole number from 1 to {_MOST_TIMES}",
             value=text,
         )
-    return int(text)
+    return count
 
 
 def _rate(text: str, policy: str) -> Fraction:
     try:
-        rate = Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        rate = Fraction(text) if _RATE.fullmatch(text) else Fraction(0)
+    except ZeroDivisionError:
         rate = Fraction(0)
-    if rate <= 0:
+    if not 0 < rate <= _MOST_RATE_HZ:
         raise InputError(
-            f"the rate in the policy {policy!r} must be a number of frames a second above 0",
+            f"the rate in the policy {shown(policy)} must be a number of frames a second above 0, at most "
+            f"{_MOST_RATE_HZ}, such as 1, 0.5 or 30000/1001",
             value=text,
         )
     return rate
@@ -103,11 +114,12 @@ def grid_times(policy: Policy, duration_s: float, window: tuple[float, float] | 
         _refuse_too_many(policy, count)
         return tuple(start_s + k * (end_s - start_s) / count for k in range(count))
     if policy.kind == "fps" and policy.rate_hz is not None:
-        return _rate_grid(policy, policy.rate_hz, start_s, end_s)
+        return _rate_grid(policy, policy.rate_hz, start_s, end_s, duration_s)
     raise InputError(
-        "bolt chooses frames by their similarity to a text, which needs an encoder of both",
+        "bolt chooses frames by their similarity to a text: it needs an image-text encoder, which this version "
+        "does not have",
         value=str(policy),
-        remedy="give an encoder, or use uniform:N",
+        remedy="use uniform:N",
     )
 
 
@@ -127,10 +139,11 @@ def checked_window(window: tuple[float, float] | None, duration_s: float) -> tup
     return start_s, min(end_s, duration_s)
 
 
-def _rate_grid(policy: Policy, rate_hz: Fraction, start_s: float, end_s: float) -> tuple[float, ...]:
-    margin_s = Fraction(_END_MARGIN_S)
-    first = max(0, math.ceil((Fraction(start_s) - margin_s) * rate_hz))
-    end = math.ceil((Fraction(end_s) - margin_s) * rate_hz)  # the first place outside
+def _rate_grid(policy: Policy, rate_hz: Fraction, start_s: float, end_s: float, duration_s: float) -> tuple[float, ...]:
+    first = max(0, math.ceil((Fraction(start_s) - _SAME_S) * rate_hz))
+    rounded_s = min(_ROUNDED_END_S, 1 / (2 * rate_hz))
+    last_s = min(Fraction(end_s) - _SAME_S, Fraction(duration_s) - rounded_s)
+    end = math.ceil(last_s * rate_hz)  # the first place outside
     if end <= first:
         return (start_s,)
     last, cap = end - 1 - first, policy.count

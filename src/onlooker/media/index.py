@@ -2,19 +2,23 @@
 
 Container headers are hints: counts, rates and durations in them are wrong in common files. What
 counts here is what the packets say; the frame on screen at a time follows from the sorted time
-stamps alone.
+stamps alone. Only a picture whose packets state no time of showing (AVI) is decoded for it, see ``ordered``.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from dataclasses import dataclass
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onlooker.errors import UnreadableMedia
+from onlooker.media.loss import asf_duration_s, holes, is_cut, marked_losses
+from onlooker.media.ordered import decode_in_order
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -24,19 +28,31 @@ if TYPE_CHECKING:
 _MOV = "mov,mp4,m4a,3gp,3g2,mj2"
 _MATROSKA = "matroska,webm"
 _AVI = "avi"
+_ASF = "asf"
+# Of these a cut tears the last packet, and the demuxer hands it out all the same.
+_TEARS_THE_LAST = {"mpegts", "mpeg", "gif", _ASF}
+# What DivX and XviD write into a stream with two pictures in one packet. Such pictures have no times of their own.
+_PACKED = re.compile(rb"DivX\d+(b|Build)\d+p")
+# Where no size is stated, a torn packet among the last ones tells of a cut.
+_LAST_PACKETS = 4
 # Containers round times to ticks, Matroska to milliseconds. A coarser tick (AVI: one frame) is exact.
 _MOST_ROUNDING_S = Fraction(1, 2000)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One packet, times in ticks; ``shown`` if it gives a frame that a viewer sees."""
+    """One packet, times in ticks; ``shown`` if it gives a frame that a viewer sees.
 
-    pts: int
+    ``pts`` is None for one without a place in time, which is never shown. ``after_loss``: the demuxer says that it is
+    damaged, or packets before it are lost.
+    """
+
+    pts: int | None
     dts: int | None
     duration: int
     key: bool
     shown: bool
+    after_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +62,8 @@ class PictureIndex:
     ``shown_pts``: sorted distinct ticks of the frames a viewer sees. ``end_pts``: where the last
     one ends, by the header if the file is cut off. ``whole_until_pts``: from here on packets are
     lost (None: nothing is). ``frames_declared``: frames that the container lists, None where it
-    lists none. ``by_order``: the container has no presentation times, so the k-th frame that the
-    decoder gives has the k-th time. ``seekable``: random access is exact.
+    lists none. ``by_order``: packets have no time of showing, see ``ordered``. ``seekable``: random access is
+    exact. ``holes``: ranges of ticks, end excluded, whose frames are lost.
     """
 
     entries: tuple[Entry, ...]
@@ -58,6 +74,12 @@ class PictureIndex:
     frames_declared: int | None
     by_order: bool
     seekable: bool
+    holes: tuple[tuple[int, int], ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no packet is known to be lost or torn."""
+        return self.whole_until_pts is None and not self.holes and not any(e.after_loss for e in self.entries)
 
     @property
     def start_pts(self) -> int:
@@ -70,9 +92,17 @@ class PictureIndex:
         return float((self.end_pts - self.start_pts) * self.time_base)
 
     @property
+    def whole_frames(self) -> int:
+        """How many of the frames shown lie before the end that is lost."""
+        return (
+            len(self.shown_pts) if self.whole_until_pts is None else bisect_left(self.shown_pts, self.whole_until_pts)
+        )
+
+    @property
     def is_vfr(self) -> bool:
-        """Whether gaps between frames differ by more than the rounding of each end to a tick."""
-        gaps = [b - a for a, b in zip(self.shown_pts, self.shown_pts[1:], strict=False)]
+        """Whether gaps between frames, where none is lost, differ by more than the rounding of each end to a tick."""
+        until, ends = self.whole_until_pts, {end for _, end in self.holes}
+        gaps = [b - a for a, b in pairwise(self.shown_pts) if b not in ends and (until is None or b < until)]
         return bool(gaps) and max(gaps) - min(gaps) > 1
 
     def seconds(self, pts: int) -> float:
@@ -83,41 +113,72 @@ class PictureIndex:
         """Ticks of the frame on screen at ``time_s``: the last shown one with pts <= start + time.
 
         Half a tick, at most 0.5 ms, is forgiven for the container's rounding of times. None where
-        that frame is cut off from the file.
+        that frame is cut off from the file or lost in a hole.
         """
         rounding_s = min(self.time_base / 2, _MOST_ROUNDING_S)
         ticks = self.start_pts + math.floor((Fraction(time_s) + rounding_s) / self.time_base)
         if self.whole_until_pts is not None and ticks >= self.whole_until_pts:
             return None
+        if any(first <= ticks < end for first, end in self.holes):
+            return None
         place = bisect_right(self.shown_pts, max(ticks, self.start_pts))
         return self.shown_pts[place - 1]
 
 
+@dataclass(slots=True)
+class _Reading:
+    """What one pass over the packets gave: ``seen`` counts empty ones, too; ``gave_up``: it ended before its end;
+    ``is_packed``: a packet may hold two pictures."""
+
+    entries: list[Entry]
+    byte_places: list[int | None]
+    seen: int = 0
+    gave_up: bool = False
+    is_packed: bool = False
+
+
 def read_index(container: InputContainer, stream: VideoStream, path: Path) -> PictureIndex:
-    """Demux the stream once, from its start. Raises ``UnreadableMedia`` where no packet has a
-    time."""
+    """Demux the stream once, from its start.
+
+    Raises ``UnreadableMedia`` where the packets do not tell when each picture is shown: they carry no times, or their
+    clock starts again because recordings were joined.
+    """
     name = container.format.name
     time_base = stream.time_base
     if time_base is None:
         raise UnreadableMedia("the picture has no time base", where=str(path))
-    entries, seen, torn = _read_entries(container, stream, path)
-    shown = sorted({e.pts for e in entries if e.shown})
+    reading = _read_packets(container, stream)
+    if not reading.entries:
+        raise UnreadableMedia("no frame of the picture can be decoded", where=str(path))
+    start = reading.entries[0].pts
+    entries, by_order = _timed(reading, name, path)
+    _refuse_second_clock(name, entries, time_base, path)
+    if by_order:
+        first = start if start is not None else entries[0].pts or 0
+        shown = [first + s.ticks for s in decode_in_order(path, [e.pts for e in entries if e.pts is not None])]
+    else:
+        shown = sorted({e.pts for e in entries if e.shown and e.pts is not None})
     if not shown:
         raise UnreadableMedia("no frame of the picture can be decoded", where=str(path))
-    end = shown[-1] + _hold_ticks(entries, shown, stream, time_base)
-    declared: int | None = None
-    lost_from: int | None = None
-    if name == _MOV:
-        listed = stream.index_entries
-        declared = sum(not listed[i].is_discard for i in range(len(listed)))
-        if len(listed) > seen:
-            lost_from = min(listed[i].timestamp for i in range(seen, len(listed)))
-            end = max(end, shown[0] + (stream.duration or 0))
-    elif torn or (name == _MATROSKA and _matroska_is_cut(path)):
-        last = entries[-1]
-        lost_from = (last.pts if last.dts is None else last.dts) + max(last.duration, 1)
-        if name == _MATROSKA and container.duration:
-            end = max(end, int(Fraction(container.duration, 1_000_000) / time_base))
+    end = shown[-1] + _hold_ticks([] if by_order else entries, shown, stream, time_base)
+    declared, lost_from = _listed(stream, reading.seen) if name == _MOV else (None, None)
+    if lost_from is None and (reading.gave_up or _is_torn(path, name, stream, entries)):
+        if by_order:
+            lost_from = shown[-1] if entries[-1].after_loss else end
+        else:
+            lost_from = _lost_from(entries[-1], end - shown[-1], is_torn=name in _TEARS_THE_LAST)
+    if lost_from is not None:
+        declared = stream.frames or None if name == _AVI else declared
+        end = max(end, _declared_end(container, stream, shown[0], path))
+    lost_at: list[int] = []
+    if not by_order and name != _MOV:
+        lost_at = marked_losses(path, name, reading.byte_places, [e.after_loss for e in entries])
+        marked = set(lost_at)
+        entries = [
+            # A key frame right behind a loss leans on nothing; one right before it may be torn.
+            replace(e, after_loss=e.after_loss or (i in marked and (not e.key or i + 1 in marked)))
+            for i, e in enumerate(entries)
+        ]
     return PictureIndex(
         entries=tuple(entries),
         shown_pts=tuple(shown),
@@ -125,52 +186,52 @@ def read_index(container: InputContainer, stream: VideoStream, path: Path) -> Pi
         end_pts=end,
         whole_until_pts=lost_from,
         frames_declared=declared,
-        by_order=name == _AVI,
+        by_order=by_order,
         seekable=name in {_MOV, _MATROSKA} and all(e.dts is not None for e in entries),
+        holes=holes(shown, {e.pts: (i, e.duration) for i, e in enumerate(entries) if e.pts is not None}, lost_at),
     )
 
 
-def _read_entries(container: InputContainer, stream: VideoStream, path: Path) -> tuple[list[Entry], int, bool]:
-    """The packets up to the first torn one, how many there were with empty ones, whether the demuxer gave up."""
+def _read_packets(container: InputContainer, stream: VideoStream) -> _Reading:
+    """The packets up to the first torn one of an MP4, or to where the demuxer gives up."""
     from av.error import FFmpegError  # noqa: PLC0415 - an extra
 
     name = container.format.name
-    entries: list[Entry] = []
-    seen = 0
+    reading = _Reading([], [])
     first_key_pts: int | None = None
     try:
         for packet in container.demux(stream):
             if packet.pts is None and packet.size == 0:
                 continue  # the end of the stream
             if name == _MOV and packet.is_corrupt:
+                reading.gave_up = True
                 break  # cut in the middle: the listing beyond it counts as lost
-            seen += 1
+            reading.seen += 1
             if packet.size == 0:
                 continue
-            pts = packet.dts if name == _AVI else packet.pts
-            if pts is None:
-                raise UnreadableMedia(
-                    "its packets carry no time stamps",
-                    where=str(path),
-                    remedy="put the stream into a container with times, such as mkv",
-                )
+            if not reading.entries and stream.codec_context.name == "mpeg4":
+                head = (stream.codec_context.extradata or b"") + bytes(packet)
+                reading.is_packed = _PACKED.search(head) is not None
+            pts = packet.dts if name == _AVI else packet.pts  # what AVI has for one is a guess
             if first_key_pts is None and packet.is_keyframe:
                 first_key_pts = pts
             # Before the first key frame nothing can be decoded, nor can frames that lean on what
             # came before it.
-            decodable = first_key_pts is not None and (name == _AVI or pts >= first_key_pts)
-            entries.append(
+            decodable = pts is not None and first_key_pts is not None and pts >= first_key_pts
+            reading.byte_places.append(packet.pos)
+            reading.entries.append(
                 Entry(
                     pts=pts,
                     dts=packet.dts,
                     duration=packet.duration or 0,
                     key=packet.is_keyframe,
                     shown=decodable and not packet.is_discard and _gives_picture(packet, stream),
+                    after_loss=packet.is_corrupt,
                 )
             )
     except FFmpegError:
-        return entries, seen, True
-    return entries, seen, False
+        reading.gave_up = True
+    return reading
 
 
 def _gives_picture(packet: Packet[VideoStream], stream: VideoStream) -> bool:
@@ -179,32 +240,97 @@ def _gives_picture(packet: Packet[VideoStream], stream: VideoStream) -> bool:
     return stream.codec_context.name not in {"vp8", "libvpx"} or bool(bytes(packet)[0] & 0x10)
 
 
+def _timed(reading: _Reading, name: str, path: Path) -> tuple[list[Entry], bool]:
+    """The entries, and whether their ``pts`` are times of decoding, so that pictures have theirs by order."""
+    entries = reading.entries
+    by_order = name == _AVI or reading.is_packed
+    if reading.is_packed and name == _MATROSKA:
+        raise UnreadableMedia(
+            "its packets hold two pictures each (packed B-frames) and Matroska states one time for both",
+            where=str(path),
+            remedy="re-encode it into mp4 or mkv",
+        )
+    if by_order:
+        entries = [replace(e, pts=e.dts) for e in entries]
+    # What Matroska cannot number lies before zero: leading pictures that a cut at a key frame left behind.
+    if name == _MATROSKA or all(e.pts is not None for e in entries):
+        return entries, by_order
+    return _evenly_timed(entries, path), True
+
+
+def _evenly_timed(entries: list[Entry], path: Path) -> list[Entry]:
+    """The entries at times of decoding that are filled in where all known ones lie on one even grid (H.264 in program
+    streams, which state a time for some packets only); ``UnreadableMedia`` where they do not."""
+    first, step = entries[0].dts, entries[0].duration
+    if first is None or not step or any(e.dts not in {None, first + i * step} for i, e in enumerate(entries)):
+        without = sum(e.pts is None for e in entries)
+        raise UnreadableMedia(
+            f"{without} of its {len(entries)} packets carry no time stamps: it is not known "
+            "when their pictures are shown",
+            where=str(path),
+            remedy="re-encode it at its true frame rate into mp4 or mkv",
+        )
+    return [replace(e, pts=first + i * step, dts=first + i * step) for i, e in enumerate(entries)]
+
+
+def _refuse_second_clock(name: str, entries: list[Entry], time_base: Fraction, path: Path) -> None:
+    """Raise where times of decoding run backwards; MP4 and Matroska do not state them, and have one clock anyway."""
+    if name in {_MOV, _MATROSKA}:
+        return
+    known = [e.dts for e in entries if e.dts is not None]
+    for before, after in pairwise(known):
+        if after < before:
+            raise UnreadableMedia(
+                f"its clock starts again after {float((before - known[0]) * time_base):.3f} s of picture: "
+                "recordings were joined byte by byte, and a time names more than one frame",
+                where=str(path),
+                remedy="split it there, or re-encode it into mp4 or mkv",
+            )
+
+
 def _hold_ticks(entries: list[Entry], shown: list[int], stream: VideoStream, time_base: Fraction) -> int:
-    """How long the last frame stays: its packet's duration, else the gap before it, else the
-    stream's rate."""
+    """How long the last frame stays: its packet's duration, else the mean gap where gaps differ by rounding only, else
+    the gap before it, else the stream's rate."""
     stated = max((e.duration for e in entries if e.shown and e.pts == shown[-1]), default=0)
     if stated:
         return stated
-    if len(shown) > 1:
-        return shown[-1] - shown[-2]
+    gaps = [b - a for a, b in pairwise(shown)]
+    if gaps:
+        return round(Fraction(sum(gaps), len(gaps))) if max(gaps) - min(gaps) <= 1 else gaps[-1]
     return round(1 / (stream.guessed_rate * time_base)) if stream.guessed_rate else 1
 
 
-def _matroska_is_cut(path: Path) -> bool:
-    """Whether the Segment element (RFC 9559) claims more bytes than the file has."""
-    total = path.stat().st_size
-    with path.open("rb") as stream:
-        head = stream.read(4096)
-    place = 0
-    for identifier in (b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67"):
-        if head[place : place + 4] != identifier:
-            return False
-        place += 4
-        width = 9 - head[place].bit_length()
-        size = int.from_bytes(head[place : place + width], "big") & ((1 << (7 * width)) - 1)
-        is_unknown = size == (1 << (7 * width)) - 1
-        place += width
-        if identifier == b"\x18\x53\x80\x67":
-            return not is_unknown and place + size > total
-        place += size
-    return False
+def _listed(stream: VideoStream, seen: int) -> tuple[int, int | None]:
+    """How many frames an MP4 lists, and the first ticks of those whose packets are not there."""
+    listed = stream.index_entries
+    missing = [listed[i].timestamp for i in range(seen, len(listed))]
+    return sum(not listed[i].is_discard for i in range(len(listed))), min(missing, default=None)
+
+
+def _is_torn(path: Path, name: str, stream: VideoStream, entries: list[Entry]) -> bool:
+    if name == _MOV:  # all packets that the listing names are there; only fragments can be missing
+        return not stream.frames and is_cut(path, name)
+    return is_cut(path, name) or any(e.after_loss for e in entries[-_LAST_PACKETS:])
+
+
+def _lost_from(last: Entry, hold: int, *, is_torn: bool) -> int:
+    """First ticks that are lost: packets are in the order of decoding, so none behind the last is shown before it is
+    decoded."""
+    known = [t for t in (last.dts, last.pts) if t is not None]
+    after = known[0] + max(last.duration, hold)
+    return min(known[-1], after) if is_torn or last.after_loss else after
+
+
+def _declared_end(container: InputContainer, stream: VideoStream, start: int, path: Path) -> int:
+    """Where the header of a cut file says that the picture ends, in ticks; 0 where it says nothing."""
+    name, time_base = container.format.name, stream.time_base
+    assert time_base is not None, "read_index has seen to it"
+    if name == _MOV:
+        return start + (stream.duration or 0)
+    if name == _AVI:
+        return start + (stream.frames or 0)
+    if name == _ASF:
+        return start + int(Fraction(asf_duration_s(path) or 0) / time_base)
+    if name in {_MATROSKA, "flv"} and container.duration:
+        return int(Fraction(container.duration, 1_000_000) / time_base)
+    return 0

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from onlooker.errors import InputError
 
-_CLOCK = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_CLOCK = r"(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
 _TAG = re.compile(r"</?[a-zA-Z0-9][^>]*>|\{\\[^}]*\}")
 _SPACES = re.compile(r"\s+")
-_TTML_CLOCK = re.compile(r"^(\d+):(\d\d):(\d\d(?:\.\d+)?)$")
-_TTML_OFFSET = re.compile(r"^(\d+(?:\.\d+)?)(h|m|s|ms)$")
+_TTML_CLOCK = re.compile(r"^(\d{1,6}):(\d\d):(\d\d(?:\.\d+)?)$")
+_TTML_OFFSET = re.compile(r"^(\d{1,12}(?:\.\d+)?)(h|m|s|ms)$")
 _UNIT_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
@@ -35,8 +35,8 @@ def read_srt_or_vtt(text: str, path: Path) -> list[Cue]:
     """Cues of a SubRip or WebVTT text with ``\\n`` line ends; cues without words are left out.
 
     Both formats are blocks whose timing line is ``start --> end``. Raises ``InputError`` naming
-    ``path`` and the line where a timing line cannot be read, or where a text that is not empty has
-    none.
+    ``path`` and the line where a timing line cannot be read or ends before it starts, or where a text that is not
+    empty has none.
     """
     lines = text.split("\n")
     places: list[tuple[int, float, float]] = []
@@ -46,7 +46,12 @@ def read_srt_or_vtt(text: str, path: Path) -> list[Cue]:
             if match is None:
                 raise InputError("not a timing line", where=f"{path}, line {number + 1}", value=line.strip())
             groups = match.groups()
-            places.append((number, _clock_s(groups[:4]), _clock_s(groups[4:])))
+            start_s, end_s = _clock_s(groups[:4]), _clock_s(groups[4:])
+            if end_s < start_s:
+                raise InputError(
+                    "a cue ends before it starts", where=f"{path}, line {number + 1}", value=(start_s, end_s)
+                )
+            places.append((number, start_s, end_s))
     if not places and text.strip() and not text.lstrip().startswith("WEBVTT"):
         raise InputError("no subtitle cue found", where=str(path), value=text.strip()[:40])
     cues: list[Cue] = []
@@ -77,8 +82,8 @@ def read_ttml(text: str, path: Path) -> list[Cue]:
     """Cues of a TTML text: ``p`` elements with ``begin`` and ``end`` (or ``dur``) as clock or
     offset times.
 
-    Times in frames or ticks, and times inherited from ``div`` or ``body``, are an ``InputError``,
-    as is anything that is not XML.
+    Times in frames or ticks, and times inherited from ``div`` or ``body``, are an ``InputError`` naming the paragraph
+    (counted from 1), as are an end before its start and anything that is not XML.
     """
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise InputError("TTML with a document type is not read", where=str(path))
@@ -87,15 +92,17 @@ def read_ttml(text: str, path: Path) -> list[Cue]:
     except ET.ParseError as error:
         raise InputError(f"not valid XML ({error})", where=str(path)) from error
     cues: list[Cue] = []
-    for element in root.iter():
-        if element.tag.rsplit("}", 1)[-1] != "p":
-            continue
-        start_s = _ttml_s(element.get("begin"), path)
+    paragraphs = (e for e in root.iter() if e.tag.rsplit("}", 1)[-1] == "p")
+    for number, element in enumerate(paragraphs, 1):
+        where = f"{path}, paragraph {number}"
+        start_s = _ttml_s(element.get("begin"), where)
         end_s = (
-            _ttml_s(element.get("end"), path)
+            _ttml_s(element.get("end"), where)
             if element.get("end") is not None
-            else start_s + _ttml_s(element.get("dur"), path)
+            else start_s + _ttml_s(element.get("dur"), where)
         )
+        if end_s < start_s:
+            raise InputError("a cue ends before it starts", where=where, value=(start_s, end_s))
         for child in element.iter():
             if child.tag.rsplit("}", 1)[-1] == "br":
                 child.text = " "
@@ -105,13 +112,13 @@ def read_ttml(text: str, path: Path) -> list[Cue]:
     return cues
 
 
-def _ttml_s(value: str | None, path: Path) -> float:
+def _ttml_s(value: str | None, where: str) -> float:
     if value is not None and (clock := _TTML_CLOCK.match(value)):
         return int(clock[1]) * 3600 + int(clock[2]) * 60 + float(clock[3])
     if value is not None and (offset := _TTML_OFFSET.match(value)):
         return float(offset[1]) * _UNIT_S[offset[2]]
     raise InputError(
         "a paragraph's time must be a clock time (00:00:01.5) or an offset (1.5s)",
-        where=str(path),
+        where=where,
         value=value,
     )

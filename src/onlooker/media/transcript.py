@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from onlooker.errors import InputError
 from onlooker.media.digest import write_atomically
-from onlooker.media.subtitles import Cue, read_srt_or_vtt, read_ttml
+from onlooker.media.encodings import decode_text
+from onlooker.media.subtitles import read_srt_or_vtt, read_ttml
 
 Status = Literal["ok", "no_audio", "no_speech"]
 _STATUSES: tuple[Status, ...] = ("ok", "no_audio", "no_speech")
 _SUFFIXES = (".srt", ".vtt", ".ttml", ".json", ".txt")
-# Tried in this order; the first that decodes without error wins. UTF-16 is recognised by its byte-
-# order mark only.
-_ENCODINGS = ("utf-8-sig", "gb18030")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +63,10 @@ def read_transcript(path: Path) -> Transcript:
     """Read SRT, WebVTT, TTML, JSON (our own dump, or Whisper's) or plain text, by the file's
     suffix.
 
-    UTF-8 with or without a byte-order mark, UTF-16 with one, or GB18030; any line ends. Raises
-    ``InputError`` naming the file where the encoding or the format cannot be read, or a cue ends
-    before it starts.
+    UTF-8 with or without a byte-order mark, UTF-16 with one, or what is plainly GB18030 (see ``encodings``); any line
+    ends. Times below zero become zero, and a segment that ends there is ``suspect``. Raises ``InputError`` naming the
+    file and the line or the segment where the encoding or the format cannot be read, where a time is no finite number,
+    or a cue ends before it starts. How long the medium is, only ``clamp_transcript`` knows.
     """
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
@@ -83,7 +83,7 @@ def read_transcript(path: Path) -> Transcript:
         segments = tuple(Segment(None, None, s) for s in (p.strip() for p in text.split("\n")) if s)
     else:
         cues = read_ttml(text, path) if suffix == ".ttml" else read_srt_or_vtt(text, path)
-        segments = tuple(_segment(c, path) for c in cues)
+        segments = tuple(Segment(c.start_s, c.end_s, c.text, c.speaker) for c in cues)
     return _whole(segments, None, path.name)
 
 
@@ -150,32 +150,34 @@ def clamp_segment(segment: Segment, end_s: float) -> Segment | None:
     return replace(segment, start_s=max(segment.start_s, 0.0), end_s=min(segment.end_s, end_s))
 
 
+def clamp_transcript(transcript: Transcript, duration_s: float) -> Transcript:
+    """The transcript with its times cut to [0, ``duration_s``], the length of the medium in seconds.
+
+    A segment that begins at or after the end is kept at the end and marked ``suspect``, so that ``render_transcript``
+    leaves it out: its words cannot have been said in this medium. Segments without times stay as they are.
+    """
+    if not (math.isfinite(duration_s) and duration_s >= 0):
+        raise InputError("a duration must be a finite number of seconds, at least 0", value=duration_s)
+    return replace(transcript, segments=tuple(_clamped(s, duration_s) for s in transcript.segments))
+
+
+def _clamped(segment: Segment, duration_s: float) -> Segment:
+    if segment.start_s is None:
+        return segment
+    suspect = segment.suspect
+    if segment.start_s >= duration_s:
+        suspect = suspect or f"begins at {segment.start_s:.3f} s, the medium ends at {duration_s:.3f} s"
+    start_s = min(max(segment.start_s, 0.0), duration_s)
+    end_s = None if segment.end_s is None else min(max(segment.end_s, start_s), duration_s)
+    return replace(segment, start_s=start_s, end_s=end_s, suspect=suspect)
+
+
 def _decode(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", where=str(path)) from error
-    is_utf16 = data[:2] in {b"\xff\xfe", b"\xfe\xff"}
-    for encoding in ("utf-16",) if is_utf16 else _ENCODINGS:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text and not (encoding == "gb18030" and _is_misread(text)):
-            return text.replace("\r\n", "\n").replace("\r", "\n")
-    raise InputError("the text encoding cannot be told", where=str(path), remedy="save the file as UTF-8")
-
-
-def _is_misread(text: str) -> bool:
-    """Whether text read as GB18030 is more likely Latin: there, a high byte is mostly followed by an ASCII letter."""
-    pairs = [c.encode("gb18030") for c in text if not c.isascii()]
-    return 2 * sum(len(p) == 2 and p[1] < 0x80 for p in pairs) > len(pairs)
-
-
-def _segment(cue: Cue, path: Path) -> Segment:
-    if cue.end_s < cue.start_s:
-        raise InputError("a cue ends before it starts", where=str(path), value=(cue.start_s, cue.end_s))
-    return Segment(cue.start_s, cue.end_s, cue.text, cue.speaker)
+    return decode_text(data, path)
 
 
 def _whole(
@@ -188,7 +190,7 @@ def _whole(
 def _from_json(text: str, path: Path) -> Transcript:
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON ({error})", where=str(path)) from error
     rows = document.get("segments") if isinstance(document, dict) else document
     if not isinstance(rows, list):
@@ -215,17 +217,28 @@ def _from_json(text: str, path: Path) -> Transcript:
 def _json_segment(row: Any, where: str) -> Segment:
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise InputError("a segment needs a text", where=where, value=row)
-    start_s, end_s = row.get("start_s", row.get("start")), row.get("end_s", row.get("end"))
-    for time_s in (start_s, end_s):
-        if time_s is not None and (isinstance(time_s, bool) or not isinstance(time_s, int | float)):
-            raise InputError("a segment's time must be a number of seconds", where=where, value=row)
+    start_s = _json_time(row.get("start_s", row.get("start")), row, where)
+    end_s = _json_time(row.get("end_s", row.get("end")), row, where)
     if start_s is not None and end_s is not None and end_s < start_s:
         raise InputError("a segment ends before it starts", where=where, value=(start_s, end_s))
+    before = "lies before the start of the medium" if end_s is not None and end_s < 0 else None
     speaker, suspect = row.get("speaker"), row.get("suspect")
     return Segment(
-        start_s=None if start_s is None else float(start_s),
-        end_s=None if end_s is None else float(end_s),
+        start_s=None if start_s is None else max(start_s, 0.0),
+        end_s=None if end_s is None else max(end_s, 0.0),
         text=row["text"].strip(),
         speaker=speaker if isinstance(speaker, str) and speaker else None,
-        suspect=suspect if isinstance(suspect, str) and suspect else None,
+        suspect=suspect if isinstance(suspect, str) and suspect else before,
     )
+
+
+def _json_time(value: Any, row: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    try:
+        time_s = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+    except OverflowError:
+        time_s = math.inf
+    if not math.isfinite(time_s):
+        raise InputError("a segment's time must be a finite number of seconds", where=where, value=row)
+    return time_s

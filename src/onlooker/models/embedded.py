@@ -234,11 +234,23 @@ class Prompter:
             else:
                 too_many = middle
         if fits == 0:
+            taken = f"the request takes {needed} tokens, the context holds {limit} besides the answer"
+            question = self._length(evidence.thinned(0))
+            if not evidence.lines:
+                why, remedy = "there is no material to thin line by line", "ask a shorter question"
+            elif question > limit:
+                why = f"the question alone, without the material, takes {question}"
+                remedy = "ask a shorter question"
+            else:
+                why = (
+                    f"lines are kept whole, and beside the question ({question} tokens) not even the middle one of the "
+                    f"{len(evidence.lines)} lines of material fits"
+                )
+                remedy = "break the material into shorter lines"
             raise ModelError(
-                f"the request takes {needed} tokens, the context holds {limit} besides the answer, "
-                "and there is no material to thin line by line",
+                f"{taken}, and {why}",
                 where="embedded",
-                remedy="ask about a shorter window, or use a model with a larger context",
+                remedy=f"{remedy}, or use a model with a larger context",
             )
         return evidence.thinned(fits)
 

@@ -52,7 +52,7 @@ class Evidence:
         return sum(len(line.split()) for line in self.lines)
 
     def thinned(self, keep_lines: int) -> Evidence:
-        """The same with ``keep_lines`` (1 to all) lines of material, whole and evenly spread."""
+        """The same with ``keep_lines`` (0 to all) lines of material, whole and evenly spread."""
         total = len(self.lines)
         kept = {(2 * i + 1) * total // (2 * keep_lines) for i in range(keep_lines)}
         position = -1

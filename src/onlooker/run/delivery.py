@@ -12,7 +12,7 @@ from onlooker.errors import MediaError, NoStream
 from onlooker.media.cache import cached_sample, cached_transcribe
 from onlooker.media.card import probe
 from onlooker.media.sound import read_sound, wav_bytes
-from onlooker.media.transcript import read_transcript, render_transcript, slice_transcript
+from onlooker.media.transcript import clamp_transcript, read_transcript, render_transcript, slice_transcript
 from onlooker.models.request import Image, Modality, Sound
 from onlooker.protocol.benchmark import Given
 
@@ -134,13 +134,17 @@ class Delivery:
         else:
             assert heard is not None, "the caller has one of the two"
             transcript = cached_transcribe(self.cache_dir, heard, model=self.asr_model)
+        if heard is not None:
+            transcript = clamp_transcript(transcript, _end_s(heard))
         if window is not None:
             transcript = slice_transcript(transcript, window)
+        suspect = sum(segment.suspect is not None for segment in transcript.segments)
         record = {
             "made_by": transcript.made_by,
             "status": transcript.status,
             "language": transcript.language,
-            "segments": len(transcript.segments),
+            "segments": len(transcript.segments) - suspect,
+            "left_out": suspect,
         }
         text = render_transcript(transcript)
         return text, {**record, "text": text}
@@ -148,8 +152,7 @@ class Delivery:
 
 def _check_window(window: Window, path: Path) -> None:
     """Raise ``MediaError`` where the window begins after the medium ends: there is nothing in it to give."""
-    card = probe(path)
-    end_s = max(card.duration_s, card.sound_duration_s or 0.0)
+    end_s = _end_s(path)
     if window[0] >= end_s:
         raise MediaError(
             f"the item's window begins after the medium ends ({end_s:.3f} s)",
@@ -157,3 +160,9 @@ def _check_window(window: Window, path: Path) -> None:
             value=window,
             remedy="correct the window in items.jsonl",
         )
+
+
+def _end_s(path: Path) -> float:
+    """Where a medium ends: its picture or its sound, whichever lasts longer."""
+    card = probe(path)
+    return max(card.duration_s, card.sound_duration_s or 0.0)
