@@ -74,7 +74,7 @@ def test_an_episode_without_a_picture_gives_its_words_and_says_so(bundle: Bundle
     assert delivered.given.frames == ()
     assert delivered.given.transcript == "[0.2-1.0] First words.\n[3.0-4.0] Last words."
     assert "frames" not in delivered.record
-    with pytest.raises(MediaError, match="has nothing of what the condition video_only gives"):
+    with pytest.raises(MediaError, match="has no picture, and the condition gives nothing else"):
         delivery.deliver(heard, MMHBENCH.condition("video_only"), None)
 
 

@@ -77,9 +77,10 @@ class Delivery:
         if condition.transcript and (written or heard):
             transcript, record["transcript"] = self._words(written, heard, window)
         if not frames and sound is None and transcript is None:
+            asked = {"picture": condition.frames, "sound": condition.sound, "words": condition.transcript}
+            wanted = " nor ".join(name for name, given in asked.items() if given)
             raise MediaError(
-                f"the episode has nothing of what the condition {condition.name} gives: {condition.says}",
-                where=f"episode {episode.id}",
+                f"the episode has no {wanted}, and the condition gives nothing else", where=f"episode {episode.id}"
             )
         return Delivered(Given(frames, sound, transcript), record)
 
