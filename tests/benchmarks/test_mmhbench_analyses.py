@@ -271,4 +271,4 @@ def test_every_figure_can_be_drawn(made: Made, tmp_path: Path) -> None:
     for name in ("breakdown", "question_length", "frames", "modalities", "keyframes", "reasoning", "errors"):
         figures = found(made, name, rows, labels).figures
         assert figures
-        assert len(write_analysis_figures(figures, tmp_path / "out", name).paths) == 2 * len(figures)
+        assert len(write_analysis_figures(figures, tmp_path / "out", name).paths) == 3 * len(figures)

@@ -106,6 +106,18 @@ def test_retention_and_losses_by_hand_and_as_in_scores(made: Made) -> None:
     assert own["stage.evidence"] == scored["stage.evidence"]
 
 
+def test_the_waterfall_of_losses_begins_at_full_credit_and_ends_at_what_is_verified(made: Made) -> None:
+    found = look(made, "retention", ROWS, JUDGED)
+    own, fall = found.data["m:c"], next(figure for figure in found.figures if figure.kind == "waterfall")
+    series = fall.series[0]
+    first, *losses, last = series.values
+    assert (first, last) == (1.0, own["stage.logic"]["value"])
+    assert losses == [-own[f"loss.{stage}"]["value"] for stage in ("answer", "coverage", "evidence", "logic")]
+    # The interval of a loss with a minus has its ends the other way round.
+    assert (series.low[1], series.high[1]) == (-own["loss.answer"]["high"], -own["loss.answer"]["low"])
+    assert len(fall.categories) == len(series.values) == len(series.low) == len(series.high)
+
+
 def test_retention_without_credit_is_undefined_with_a_reason(made: Made) -> None:
     rows = [row | {"raw": reply("B")} if row["item"].startswith("t") else row for row in ROWS]
     found = look(made, "retention", rows, JUDGED)

@@ -213,6 +213,9 @@ def test_kappa_worked_by_hand(tmp_path: Path) -> None:
     assert kappa["value"] == pytest.approx(7 / 15)
     assert kappa["n"] == 4
     assert any("1 questions left out" in line for line in it.notes)
+    assert it.figures[0].kind == "histogram"
+    # AABB against ABBB: they agree but for the second question.
+    assert it.figures[0].series[0].values == (1.0, 0.0, 1.0, 1.0)
     alone = found(bundle, "agreement", answers("a", "origin", "AABBA"))
     assert alone.data["origin"]["answers"]["overall"]["value"] is None
     assert any("one model only" in line for line in alone.notes)
@@ -480,4 +483,4 @@ def test_every_figure_can_be_drawn(tmp_path: Path) -> None:
     for name in ("subtasks", "media", "text_only", "cot", "surface", "reasoning"):
         figures = found(bundle, name, rows, labels).figures
         assert figures
-        assert len(write_analysis_figures(figures, tmp_path / "out", name).paths) == 2 * len(figures)
+        assert len(write_analysis_figures(figures, tmp_path / "out", name).paths) == 3 * len(figures)

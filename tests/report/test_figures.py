@@ -35,11 +35,11 @@ def test_the_files_are_the_same_bytes_each_time(content: ReportContent, tmp_path
     first = write_figures(content, tmp_path / "a" / "b")
     second = write_figures(content, tmp_path / "c")
     assert [p.name for p in first.paths] == [
-        f"01-siv-sample-{part}.{kind}" for part in ("main", "by1", "by2") for kind in ("svg", "pdf")
+        f"01-siv-sample-{part}.{kind}" for part in ("main", "by1", "by2") for kind in ("svg", "pdf", "png")
     ]
     assert [p.read_bytes() for p in first.paths] == [p.read_bytes() for p in second.paths]
     assert first.problems == ()
-    assert all(p.read_bytes().startswith((b"<?xml", b"%PDF")) for p in first.paths)
+    assert all(p.read_bytes().startswith((b"<?xml", b"%PDF", b"\x89PNG")) for p in first.paths)
 
 
 def test_a_readers_own_matplotlibrc_does_not_change_a_figure() -> None:

@@ -30,7 +30,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "--option", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="an option of the analysis"
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder for NAME.json and the figures")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder for NAME.json, tables and figures")
     parser.add_argument("--no-figures", action="store_true", help="draw nothing (drawing needs the extra report)")
     add_bootstrap_options(parser)
     parser.set_defaults(run=_analyze)
@@ -108,10 +108,11 @@ def _pairs(words: Sequence[str]) -> dict[str, str]:
 
 
 def _print(found: Findings) -> None:
+    from onlooker.report.tables import numeric_columns, shown
+
     for one in found.tables:
         say(one.title)
-        numeric = [k for k in range(len(one.columns)) if all(not isinstance(r[k], str) for r in one.rows) and one.rows]
-        say(table([one.columns, *([_cell(cell) for cell in row] for row in one.rows)], right=numeric))
+        say(table([one.columns, *([shown(cell) for cell in row] for row in one.rows)], right=numeric_columns(one)))
         say()
     for line in found.notes:
         say(f"  {line}")
@@ -121,6 +122,7 @@ def _write(found: Findings, analysis: Analysis, bundle: Bundle, options: argpars
     from onlooker.records.digest import bundle_sha256
     from onlooker.records.jsonl import write_text
     from onlooker.report.figures import make_folder
+    from onlooker.report.tables import write_tables
 
     card = bundle.card
     report: dict[str, Any] = {
@@ -145,7 +147,8 @@ def _write(found: Findings, analysis: Analysis, bundle: Bundle, options: argpars
     make_folder(options.out)
     path = options.out / f"{analysis.name}.json"
     write_text(path, json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-    say(str(path))
+    for one in (path, *write_tables(found.tables, options.out, analysis.name)):
+        say(str(one))
     if found.figures and not options.no_figures:
         from onlooker.report.analysis_figures import write_analysis_figures
 
@@ -155,10 +158,3 @@ def _write(found: Findings, analysis: Analysis, bundle: Bundle, options: argpars
         for problem in written.problems:
             note(f"figures: {problem}")
     return 0
-
-
-def _cell(cell: str | float | None) -> str:
-    """As a table shows it: four significant digits, a dash where undefined."""
-    if cell is None:
-        return "-"
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -24,7 +24,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "--bundle", action="append", type=Path, default=[], metavar="DIR", help="where a bundle is now, if it was moved"
     )
-    parser.add_argument("--figures", type=Path, metavar="DIR", help="write the figures as SVG and PDF too")
+    parser.add_argument("--figures", type=Path, metavar="DIR", help="write the figures as SVG, PDF and PNG too")
     parser.add_argument("--title", default="Evaluation report", help="the heading")
     add_bootstrap_options(parser)
     parser.set_defaults(run=_report)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onlooker.records.results import Judgement
 
 Cell = str | float | int | None
-FigureKind = Literal["dots", "bars", "lines", "heatmap", "radar", "boxes"]
+FigureKind = Literal["dots", "bars", "paired-delta", "lines", "heatmap", "radar", "boxes", "histogram", "waterfall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,10 @@ class Series:
 class Figure:
     """What to draw, not how.
 
-    ``categories`` name the places along the axis (for a heat map the columns, with one series a row; for boxes each
-    series holds its raw values and ``categories`` is empty). ``blocks`` outline groups of neighbouring categories:
-    (name, place of the first, place after the last).
+    ``categories`` name the places along the axis (for a heat map the columns, with one series a row; for boxes and
+    histograms each series holds its raw values and ``categories`` is empty). A ``paired-delta`` is a difference. A
+    ``waterfall`` has, a series a panel, the start, signed changes, and in the last place what is left. ``blocks``
+    outline groups of neighbouring categories: (name, place of the first, place after the last).
     """
 
     kind: FigureKind

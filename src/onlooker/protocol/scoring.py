@@ -5,7 +5,7 @@ executes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from onlooker.errors import InputError
@@ -184,6 +184,17 @@ class Parse(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class OtherParser:
+    """Another rule by which a family's replies can be read, to see what the rule does to a score.
+
+    ``says``: what the rule is and what is wrong with it, in one line; every table of its scores repeats it.
+    """
+
+    parse: Parse
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """How a benchmark family scores.
 
@@ -200,6 +211,8 @@ class Family:
     common          the condition by which metrics are named where two conditions are compared
     notes           rules that moved a number here, in words, beside those that hold for every
                     family
+    parsers         rules that can be asked for by name in place of ``parse``
+    parser          the one of them that ``parse`` is, None for the family's own rule
     """
 
     name: str
@@ -213,6 +226,30 @@ class Family:
     owes: Callable[[str, Item], bool] = lambda condition, item: True  # noqa: ARG005
     common: Callable[[str, str], str] = lambda a, b: a  # noqa: ARG005
     notes: Callable[[Sequence[Case], Scope], list[str]] = lambda cases, scope: []  # noqa: ARG005
+    parsers: Mapping[str, OtherParser] = field(default_factory=dict)
+    parser: str | None = None
+
+    def read_by(self, parser: str | None) -> Family:
+        """The family with the parser of that name in place of its own; itself for None.
+
+        Raises ``InputError`` that lists those there are.
+        """
+        if parser is None:
+            return self
+        if parser not in self.parsers:
+            there = ", ".join(self.parsers)
+            raise InputError(
+                f"{self.name} has no other parser of this name" if there else f"{self.name} has no other parser",
+                where="--parser",
+                value=parser,
+                remedy=f"one of {there}; without --parser its own rule" if there else "leave --parser out",
+            )
+        return replace(self, parse=self.parsers[parser].parse, parser=parser)
+
+    @property
+    def parser_note(self) -> str | None:
+        """What must be said beside scores of another parser; None for the family's own."""
+        return None if self.parser is None else f"read by {self.parser}: {self.parsers[self.parser].says}"
 
     def rubric(self, name: str) -> Rubric | None:
         """The rubric of that name, None where the family has none."""

@@ -26,7 +26,12 @@ _LABEL_CHARS = 26
 NAME_CHARS = 44
 _LINE_STYLES = {"dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}
 _DOT_STEP_IN = 0.15
-FORMATS = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None, "Producer": None}}
+FORMATS = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Producer": None},
+    "png": {"Software": None},
+}
+_PNG_DPI = 200
 
 
 def draw(plot: Plot, file_format: str) -> tuple[bytes, tuple[str, ...]]:
@@ -38,8 +43,13 @@ def draw(plot: Plot, file_format: str) -> tuple[bytes, tuple[str, ...]]:
     return rendered(lambda: _figure(plot), file_format, plot.id)
 
 
-def rendered(make: Callable[[], Figure], file_format: str, salt: str) -> tuple[bytes, tuple[str, ...]]:
-    """The bytes of the figure that ``make`` draws, the same for the same ``salt``, and the glyphs that no font has."""
+def rendered(
+    make: Callable[[], Figure], file_format: str, salt: str, font_pt: float = FONT_PT
+) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes of the figure that ``make`` draws, the same for the same ``salt``, and the glyphs that no font has.
+
+    ``svg``, ``pdf``, or ``png`` at 200 dots an inch on white paper (the others are clear behind).
+    """
     try:
         import matplotlib as mpl  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
@@ -52,12 +62,15 @@ def rendered(make: Callable[[], Figure], file_format: str, salt: str) -> tuple[b
                 "svg.hashsalt": salt,
                 "svg.fonttype": "none",
                 "pdf.fonttype": 42,
-                "font.size": FONT_PT,
+                "font.size": font_pt,
                 "text.parse_math": False,  # a dollar sign in a label is a dollar sign
             }
         )
         out = io.BytesIO()
-        make().savefig(out, format=file_format, metadata=FORMATS[file_format])
+        figure = make()
+        if file_format == "png":
+            figure.set_facecolor(PAPER)
+        figure.savefig(out, format=file_format, metadata=FORMATS[file_format], dpi=_PNG_DPI)
     problems = dict.fromkeys(str(w.message).split(" from font")[0] for w in caught if "Glyph" in str(w.message))
     return out.getvalue(), tuple(problems)
 

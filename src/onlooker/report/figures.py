@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET  # matplotlib's own output is parsed, no
 
 from onlooker.errors import InputError
 from onlooker.report.content import ReportContent
-from onlooker.report.drawing import draw
+from onlooker.report.drawing import FORMATS, draw
 from onlooker.report.palette import CLASSES
 from onlooker.report.plots import Plot, plots_of
 from onlooker.report.results import read_results
@@ -28,7 +28,7 @@ class WrittenFigures:
 
 
 def write_figures(content: ReportContent, folder: Path) -> WrittenFigures:
-    """Write every figure as ``.svg`` and ``.pdf`` into ``folder`` (made where it is not there).
+    """Write every figure as ``.svg``, ``.pdf`` and ``.png`` into ``folder`` (made where it is not there).
 
     The same content gives the same bytes. Raises ``MissingExtra`` without matplotlib, ``InputError`` where the folder
     cannot be made.
@@ -39,7 +39,7 @@ def write_figures(content: ReportContent, folder: Path) -> WrittenFigures:
     for place, section in enumerate(content.sections, start=1):
         name = re.sub(r"[^A-Za-z0-9]+", "-", section.bundle.name).strip("-").lower() or "section"
         for plot in plots_of(section, read_results(section), f"{place:02d}-{name}"):
-            for file_format in ("svg", "pdf"):
+            for file_format in FORMATS:
                 drawn, missing = draw(plot, file_format)
                 path = folder / f"{plot.id}.{file_format}"
                 path.write_bytes(drawn)

@@ -89,12 +89,17 @@ def score_bundle(
         }
     scores = {
         "bundle": describe_bundle(bundle, ground),
-        "settings": {"draws": draws, "seed": seed, "level": LEVEL},
+        "settings": {"draws": draws, "seed": seed, "level": LEVEL, **parser_setting(family)},
         "models": models,
     }
     units = {metric.name: metric.unit for metrics, _ in estimates for metric in metrics}
     notes = [*draws_notes(draws), *empty_files(prediction_files, judgement_files), *judged_notes(judged, graded)]
     return ScoreResult(scores, list(item_rows(graded)), units, notes)
+
+
+def parser_setting(family: Family) -> dict[str, str]:
+    """What ``settings`` say of the parser: its name where it is not the family's own."""
+    return {} if family.parser is None else {"parser": family.parser}
 
 
 def check_draws(draws: int) -> None:
@@ -234,7 +239,8 @@ def run_notes(graded: Graded, family: Family) -> list[str]:
             repaired += answer is not None and answer.repaired
             if case.reply.outcome != "scored":
                 (out if case.grade.credit is None else wrong)[case.reply.outcome] += 1
-    notes = [f"{wrong[o]} {o} counted as wrong" for o in OUTCOMES if wrong[o]]
+    notes = [] if family.parser_note is None else [family.parser_note]
+    notes += [f"{wrong[o]} {o} counted as wrong" for o in OUTCOMES if wrong[o]]
     notes += [f"{out[o]} {o} left out" for o in OUTCOMES if out[o]]
     if repaired:
         notes.append(f"{repaired} replies read from fenced, embedded or slightly broken JSON")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from onlooker.benchmarks.sivbench.answers import parse
+from onlooker.benchmarks.sivbench.answers import OFFICIAL, parse
 from onlooker.protocol.choice_scoring import accuracies
 from onlooker.protocol.metric import Columns, Metric
 from onlooker.protocol.scoring import (
@@ -59,4 +59,5 @@ FAMILY: Final = Family(
     grade=grade,
     metrics=metrics,
     answer_metrics=answer_metrics,
+    parsers={"official": OFFICIAL},
 )

@@ -34,7 +34,7 @@ def keyframe_selection(material: Material) -> Findings:
     found = compare_settings(material, paired, (("selected", "uniform"),))
     alone = [f"{model}: left out, one of the two conditions only" for model in settings if model not in paired]
     figure = Figure(
-        "dots",
+        "paired-delta",
         f"Gain of {names['selected']} over {names['uniform']}",
         SCOPES,
         tuple(

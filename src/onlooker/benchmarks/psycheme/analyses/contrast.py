@@ -75,7 +75,7 @@ def contrast(material: Material) -> Findings:
         Series(score, *(tuple(getattr(found[score, p], end) for p in places) for end in ("value", "low", "high")))
         for score in ("raw", "verified")
     )
-    figure = Figure("dots", f"{names[0]} minus {names[1]}", places, series, "difference", percent=True, chance=None)
+    figure = Figure("paired-delta", f"{names[0]} minus {names[1]}", places, series, "difference", percent=True)
     notes = sheet.notes(found)
     if left:
         notes.append(f"{left} questions not answered in both left out")

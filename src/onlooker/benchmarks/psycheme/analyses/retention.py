@@ -85,18 +85,33 @@ def _retention_table(found: dict[str, dict[str, Found]], names: list[str]) -> Ta
 
 
 def _figures(found: dict[str, dict[str, Found]], names: list[str]) -> tuple[Figure, ...]:
-    losses = [
-        Series(f"lost at {stage}", tuple(one[f"loss.{stage}"].value for one in found.values())) for stage in STAGES
-    ]
-    kept = Series("verified", tuple(one["stage.logic"].value for one in found.values()))
-    lines = [
-        Series(run, tuple(_value(one, f"retention.capability.{name}") for name in names)) for run, one in found.items()
-    ]
+    steps = ("full credit", *(f"lost at {stage}" for stage in STAGES), "verified")
+    falls = [_fall(run, one) for run, one in found.items()]
+    lines = []
+    for run, one in found.items():
+        cells = [one.get(f"retention.capability.{name}") for name in names]
+        ends = [tuple(None if c is None else getattr(c, end) for c in cells) for end in ("value", "low", "high")]
+        lines.append(Series(run, *ends))
     stages = [Series(run, tuple(one[f"stage.{stage}"].value for stage in STAGES)) for run, one in found.items()]
     return (
         Figure("lines", "Credit left after each stage", STAGES, tuple(stages), "credit", percent=True),
-        Figure("bars", "Where credit is lost", tuple(found), (kept, *losses), "share of credit", percent=True),
+        Figure("waterfall", "Where credit is lost", steps, tuple(falls), "share of credit", percent=True),
         Figure("heatmap", "Retention by capability", tuple(names), tuple(lines), "retention", percent=True),
+    )
+
+
+def _fall(run: str, found: dict[str, Found]) -> Series:
+    """From full credit through the losses, with a minus, to what is verified."""
+    losses, kept = [found[f"loss.{stage}"] for stage in STAGES], found["stage.logic"]
+
+    def minus(value: float | None) -> float | None:
+        return None if value is None else -value
+
+    return Series(
+        run,
+        (1.0, *(minus(loss.value) for loss in losses), kept.value),
+        (None, *(minus(loss.high) for loss in losses), kept.low),
+        (None, *(minus(loss.low) for loss in losses), kept.high),
     )
 
 

@@ -38,7 +38,8 @@ def strata(material: Material) -> Findings:
             if score == "raw":
                 rows[stratum].append((own, group, raw.n, *raw.cells, *found[f"verified.{stratum}.{group}"].cells))
         shown = [found.get(f"verified.capability.{name}") for name in names]
-        profiles.append(Series(own, tuple(None if one is None else one.value for one in shown)))
+        ends = [tuple(None if one is None else getattr(one, end) for one in shown) for end in ("value", "low", "high")]
+        profiles.append(Series(own, *ends))
     heads = ("raw", "low", "high", "verified", "low", "high")
     tables = tuple(
         Table(f"By {stratum}", ("run", stratum, "n", *heads), tuple(found)) for stratum, found in rows.items() if found

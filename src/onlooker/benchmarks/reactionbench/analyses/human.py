@@ -59,7 +59,8 @@ def human_comparison(material: Material) -> Findings:
     heads = ("run", "score", "units", "videos", "human", "model", "difference", "low", "high")
     gaps = [one["pairwise"]["difference"] for one in data.values()]
     series = Series("model minus human", *(tuple(gap[end] for gap in gaps) for end in ("value", "low", "high")))
-    figure = Figure("dots", "Pairwise accuracy, model minus human", tuple(data), (series,), "difference", percent=True)
+    title = "Pairwise accuracy, model minus human"
+    figure = Figure("paired-delta", title, tuple(data), (series,), "difference", percent=True)
     notes.append("the human value is agreement with this pool of raters, no upper bound")
     return Findings(data, (Table("Models and raters left out", heads, tuple(rows)),), (figure,), tuple(notes))
 

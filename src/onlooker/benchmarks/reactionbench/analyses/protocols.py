@@ -132,7 +132,7 @@ def _figure(data: dict[str, Any]) -> Figure:
     for name in names:
         gaps = [one["pairs"].get(name, {}).get("extended", {}).get("difference", {}) for one in data.values()]
         series.append(Series(name, *(tuple(gap.get(end) for gap in gaps) for end in ("value", "low", "high"))))
-    return Figure("dots", "Paired change in rho0", tuple(data), tuple(series), "difference of rho0", chance=0.0)
+    return Figure("paired-delta", "Paired change in rho0", tuple(data), tuple(series), "difference of rho0")
 
 
 ANALYSIS = Analysis(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from onlooker.benchmarks.sivbench.analyses.groups import SCOPES, in_scope
-from onlooker.protocol.analysis import Analysis, Cell, Findings, GradedRun, Material, Table
+from onlooker.protocol.analysis import Analysis, Cell, Figure, Findings, GradedRun, Material, Series, Table
 from onlooker.protocol.scoring import Case
 from onlooker.protocol.sheet import RUN_OPTIONS, Sheet, chosen_runs
 from onlooker.stats.cluster import Floats, Sums
@@ -41,6 +41,7 @@ def model_agreement(material: Material) -> Findings:
     ]
     sheet = Sheet(material, material.items)
     models: dict[str, int] = {}
+    agreed: list[Series] = []
     for condition in dict.fromkeys(run.condition for run in runs):
         voters = [_cases(run) for run in runs if run.condition == condition]
         models[condition] = len(voters)
@@ -52,6 +53,9 @@ def model_agreement(material: Material) -> Findings:
             notes.append(
                 f"{condition}: {len(owed) - len(read)} questions left out that a model gave no readable answer to"
             )
+        if len(voters) > 1 and read:
+            votes = [[_answer(cases[i]) for cases in voters] for i in read]
+            agreed.append(Series(condition, tuple(float(p) for p in _sum_columns(votes)[:, 1])))
         for scope in SCOPES:
             inside = in_scope(material, read, scope) if len(voters) > 1 else []
             answers = [[_answer(cases[i]) for cases in voters] for i in inside]
@@ -70,8 +74,10 @@ def model_agreement(material: Material) -> Findings:
         of = data.setdefault(condition, {"models": models[condition]}).setdefault(what.replace(" ", "_"), {})
         of[scope] = one.spell()
     heads = ("condition", "agreement on", "questions of", "models", "n", "kappa", "low", "high")
+    title = "Pairs of models that give the same answer, by question"
+    figures = (Figure("histogram", title, (), tuple(agreed), "pairs", percent=True),) if agreed else ()
     notes += sheet.notes({key: one for key, one in found.items() if models[key[0]] > 1})
-    return Findings(data, (Table("Fleiss' kappa among models", heads, tuple(rows)),), (), tuple(notes))
+    return Findings(data, (Table("Fleiss' kappa among models", heads, tuple(rows)),), figures, tuple(notes))
 
 
 def _cases(run: GradedRun) -> dict[str, Case]:

@@ -51,7 +51,7 @@ def reasoning_first(material: Material) -> Findings:
     }
     overall = {model: found.of(there, model)[0] for model in models}
     figure = Figure(
-        "dots",
+        "paired-delta",
         f"Accuracy under {there} less that under {base}",
         tuple(models),
         (

@@ -34,7 +34,7 @@ def media_deltas(material: Material) -> Findings:
             if (changes := found.of(condition, model))
         ]
         title = f"Change of accuracy against {base}, {model}"
-        figures.append(Figure("dots", title, SCOPES, tuple(series), "difference of accuracy", percent=True))
+        figures.append(Figure("paired-delta", title, SCOPES, tuple(series), "difference of accuracy", percent=True))
     data = {"base": base, "changes": [change.spell() for change in found.changes]}
     return Findings(data, (found.table(f"Accuracy against {base}"),), tuple(figures), tuple(found.notes))
 
