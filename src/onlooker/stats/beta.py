@@ -32,8 +32,8 @@ def student_p(t: float, df: float) -> float:
     >>> round(student_p(2.228139, 10), 6)
     0.05
     """
-    if t * t < df:
-        # Close to t = 0 the complement keeps the digits that 1 - x would lose.
+    if t * t < 1:
+        # Close to t = 0 the complement keeps the digits that 1 - x would lose; a small p would be lost in it.
         return 1 - regularized_beta(t * t / (df + t * t), 0.5, df / 2)
     return regularized_beta(df / (df + t * t), df / 2, 0.5)
 
