@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from onlooker.errors import InputError
+from onlooker.stats import cluster as module
 from onlooker.stats.cluster import (
     FEW_CLUSTERS,
     NO_UNITS,
@@ -22,6 +25,7 @@ from onlooker.stats.cluster import (
     Total,
     cluster_weights,
     estimate,
+    evaluate,
     mean,
     mean_of_ratios,
     pooled_pearson,
@@ -165,3 +169,35 @@ def test_the_order_of_rows_changes_nothing(rows: list[tuple[int, int]], random: 
     assert found[0] == found[1]
     if found[0].low is not None and found[0].high is not None:
         assert found[0].low <= found[0].high
+
+
+def test_blocks_of_draws_and_of_statistics_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    cluster, x, y = rng.integers(0, 9, 50), rng.normal(size=50), rng.normal(size=50)
+    statistics: list[Statistic] = [mean(cluster, x), pooled_pearson(cluster, x, y), Median(cluster, y), Total(3)]
+    weights = weights_of(9, 700)
+    whole = estimate(statistics, weights)
+    monkeypatch.setattr(module, "_CELLS_AT_ONCE", 150)
+    for one, other in zip(estimate(statistics, weights), whole, strict=True):
+        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), abs=1e-12)
+
+
+def test_the_memory_does_not_grow_with_the_statistics() -> None:
+    rng = np.random.default_rng(6)
+    cluster = np.arange(40)
+    statistics = [mean(cluster, rng.normal(size=40)) for _ in range(2000)]
+    weights = weights_of(40, 10_000)
+    tracemalloc.start()
+    estimate(statistics, weights)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # All draws of all statistics at once would be 160 MB.
+    assert peak < 80e6
+
+
+def test_values_alone_are_those_of_the_estimates() -> None:
+    statistics: list[Statistic] = [mean(ints(0, 1), floats(0, 1)), Median(ints(), floats()), Total(2)]
+    assert evaluate(statistics, 2).tolist() == pytest.approx([0.5, np.nan, 2], nan_ok=True)
+    with pytest.raises(InputError, match="a cluster without a column of weights"):
+        evaluate(statistics, 1)
+    assert evaluate([], 3).shape == (0,)

@@ -19,14 +19,21 @@ LEVELS = ("nominal", "ordinal", "interval")
 
 def add_commands(commands: Commands) -> None:
     """Add the commands to the parser."""
-    compare = commands.add_parser("compare", help="one model and condition against another, paired item by item")
+    compare = commands.add_parser("compare", help="models and conditions against each other, paired item by item")
     compare.add_argument("bundle", type=Path, metavar="BUNDLE")
     add_result_files(compare)
-    compare.add_argument("--a", required=True, metavar="MODEL:CONDITION", help="split at the last colon")
-    compare.add_argument("--b", required=True, metavar="MODEL:CONDITION", help="what is subtracted")
-    compare.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write compare.json")
+    compare.add_argument("--a", metavar="MODEL:CONDITION", help="split at the last colon")
+    compare.add_argument("--b", metavar="MODEL:CONDITION", help="what is subtracted")
+    compare.add_argument("--all", action="store_true", help="every pair of models, in place of --a and --b")
+    compare.add_argument("--condition", metavar="C", help="of --all: needed where the predictions hold several")
+    compare.add_argument("--conditions", action="store_true", help="of --all: every pair of conditions of each model")
+    compare.add_argument(
+        "--metric", metavar="NAME", help="of --all: what the leaderboard ranks by (the family's main one)"
+    )
+    out_help = "where to write compare.json, with --all matrix.json"
+    compare.add_argument("--out", required=True, type=Path, metavar="FILE", help=out_help)
     add_bootstrap_options(compare)
-    compare.set_defaults(run=_compare)
+    compare.set_defaults(run=_compare, refuse=compare.error)
 
     vote = commands.add_parser("vote", help="what the models know together: best, oracle, plurality, majority")
     vote.add_argument("bundle", type=Path, metavar="BUNDLE")
@@ -45,6 +52,21 @@ def add_commands(commands: Commands) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    pair = [options.a, options.b]
+    if options.all and any(pair):
+        options.refuse("--all compares every pair: leave --a and --b out")
+    if options.all:
+        if options.conditions and options.condition is not None:
+            options.refuse("--conditions compares all of them: leave --condition out")
+        return _compare_all(options)
+    if None in pair:
+        options.refuse("two sides are needed: --a and --b, or --all for every pair")
+    if options.condition is not None or options.conditions or options.metric is not None:
+        options.refuse("--condition, --conditions and --metric belong to --all")
+    return _compare_pair(options)
+
+
+def _compare_pair(options: argparse.Namespace) -> int:
     from onlooker.catalog import load_benchmark
     from onlooker.cli.folders import keep_files_apart
     from onlooker.records.bundle import open_bundle
@@ -69,6 +91,48 @@ def _compare(options: argparse.Namespace) -> int:
     for test in ("mcnemar", "wilcoxon"):
         say(f"{test}: " + ", ".join(f"{name} {_number(value)}" for name, value in found.report[test].items()))
     return _finish(found.report, found.notes, options.out)
+
+
+def _compare_all(options: argparse.Namespace) -> int:
+    from onlooker.catalog import load_benchmark
+    from onlooker.cli.folders import keep_files_apart
+    from onlooker.records.bundle import open_bundle
+    from onlooker.score.matrix import compare_all
+
+    bundle = open_bundle(options.bundle)
+    keep_files_apart([options.out], [bundle.path, *options.predictions, *options.judgements], "--out")
+    benchmark = load_benchmark(bundle.card.family)
+    metric = options.metric or benchmark.main_metric
+    found = compare_all(
+        bundle,
+        benchmark.scoring,
+        options.predictions,
+        metric,
+        options.judgements,
+        condition=options.condition,
+        across_conditions=options.conditions,
+        draws=options.draws,
+        seed=options.seed,
+        judge=options.judge,
+    )
+    for board in found.report["leaderboards"]:
+        columns = ("value", "low", "high", "rank", "rank_low", "rank_high", "best")
+        rows = [[name, *(_number(standing[c]) for c in columns)] for name, standing in board["standings"].items()]
+        say(f"{board['within']}: {metric} of {board['items']['paired']} items")
+        say(table([("", *columns), *rows], right=range(1, 8)))
+        say()
+    head = ("a", "b", "items", "metric", "difference", "low", "high", "McNemar", "Holm", "Wilcoxon", "Holm")
+    say(table([head, *(_pair_row(pair, metric) for pair in found.report["comparisons"])], right=(2, *range(4, 11))))
+    return _finish(found.report, found.notes, options.out)
+
+
+def _pair_row(pair: dict[str, Any], metric: str) -> list[str]:
+    """A comparison as a line: its difference in the metric asked for, else in its first."""
+    name = metric if metric in pair["metrics"] else next(iter(pair["metrics"]), "-")
+    difference = pair["metrics"].get(name, {})
+    numbers = [difference.get(c) for c in ("difference", "low", "high")]
+    numbers += [pair[test][p] for test in ("mcnemar", "wilcoxon") for p in ("p", "p_holm")]
+    return [pair["a"], pair["b"], str(pair["items"]["paired"]), name, *map(_number, numbers)]
 
 
 def _vote(options: argparse.Namespace) -> int:

@@ -87,10 +87,11 @@ class Columns:
         no value.
         """
         rows, column = _defined(values)
-        inside = np.array([group[i] in over for i in rows], dtype=bool)
+        place = {one: k for k, one in enumerate(over)}
+        inside = np.array([group[i] in place for i in rows], dtype=bool)
         rows, column = rows[inside], column[inside]
-        member = np.array([[group[i] == one for one in over] for i in rows], dtype=np.float64)
-        member = member.reshape(len(rows), len(over))
+        member = np.zeros((len(rows), len(over)))
+        member[np.arange(len(rows)), [place[str(group[i])] for i in rows]] = 1.0
         columns = np.hstack([member * column[:, None], member])
         return Metric(name, self._ids(rows), Sums(self.clusters[rows], columns, combine))
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onlooker.errors import InputError
+from onlooker.protocol.metric import Metric
 from onlooker.protocol.scoring import Answer, Case, Family, Grade, Scope, choices_of
 from onlooker.records.bundle import Bundle
 from onlooker.score.cases import Ground
@@ -23,7 +28,7 @@ from onlooker.score.score import (
     rejected_notes,
 )
 from onlooker.score.unused import empty_files
-from onlooker.stats.cluster import Difference, Statistic, cluster_weights, estimate
+from onlooker.stats.cluster import Difference, Statistic, cluster_weights, estimate, evaluate
 from onlooker.stats.interval import LEVEL
 from onlooker.stats.paired import mcnemar, wilcoxon_signed_rank
 from onlooker.stats.seeds import generator
@@ -59,30 +64,11 @@ def compare_runs(
     check_draws(draws)
     ground, judged, graded = grade_files(bundle, family, prediction_files, judgement_files, judge)
     sides = _find(graded, a, "--a"), _find(graded, b, "--b")
-    cases, left_out = pair_cases(*sides)
-    clusters = {e: n for n, e in enumerate(_episodes(ground, cases[0]))}
-    numbered = [[replace(c, cluster=clusters[c.episode.id]) for c in side] for side in cases]
-    condition = family.common(sides[0].run.condition, sides[1].run.condition)
-    scope = Scope(condition, tuple(ground.items.values()), all(s.scope.judged for s in sides))
-    metrics = [family.metrics(side, scope) for side in numbered]
-    report: dict[str, dict[str, Any]] = {}
-    statistics: list[Statistic] = [
-        statistic
-        for x, y in zip(*metrics, strict=True)
-        for statistic in (x.statistic, y.statistic, Difference(x.statistic, y.statistic))
-    ]
+    cases, left_out = align([answered_items(side) for side in sides])
+    clusters = {episode: n for n, episode in enumerate(_episodes(ground, cases[0]))}
+    metrics = side_metrics(sides, cases, clusters, family, ground)
     weights = cluster_weights(len(clusters), draws, generator("score/episodes", seed))
-    found = iter(estimate(statistics, weights, LEVEL))
-    for x, y in zip(*metrics, strict=True):
-        one, other, difference = next(found), next(found), next(found)
-        report[x.name] = {
-            "a": one.value,
-            "b": other.value,
-            "difference": difference.value,
-            "low": difference.low,
-            "high": difference.high,
-            "n": len({*x.behind, *y.behind}),
-        }
+    [report] = difference_rows([(metrics[0], metrics[1])], weights)
     result = {
         "bundle": describe_bundle(bundle, ground),
         "settings": {"draws": draws, "seed": seed, "level": LEVEL},
@@ -90,8 +76,7 @@ def compare_runs(
         "b": b,
         "items": {"paired": len(cases[0]), "left_out": left_out},
         "metrics": report,
-        "mcnemar": _mcnemar(*cases),
-        "wilcoxon": _wilcoxon(*cases),
+        **paired_tests(*cases),
     }
     notes = [*draws_notes(draws), *empty_files(prediction_files, judgement_files)]
     notes += [f"{n} items left out: {why}" for why, n in left_out.items() if n]
@@ -109,28 +94,92 @@ def split_name(name: str, option: str) -> tuple[str, str]:
     return model, condition
 
 
-def pair_cases(a: Graded, b: Graded) -> tuple[tuple[list[Case], list[Case]], dict[str, int]]:
-    """The items that both sides owe and answered, averaged over seeds, with only what both have; and what left."""
-    sides = [_by_item(a), _by_item(b)]
-    pairs: tuple[list[Case], list[Case]] = ([], [])
-    left_out = {"owed by one side only": 0, "not answered by both": 0, "profile not parsed by both": 0}
-    for item in dict.fromkeys([*sides[0], *sides[1]]):
-        if not all(item in side for side in sides):
-            left_out["owed by one side only"] += 1
-            continue
-        answered = [[case for case in side[item] if case.reply.outcome not in {"missing", "error"}] for side in sides]
-        if not all(answered):
-            left_out["not answered by both"] += 1
-            continue
-        if answered[0][0].item.task == "intensity":
-            answered = [[case for case in cases if case.reply.answer is not None] for cases in answered]
-            if not all(answered):
-                left_out["profile not parsed by both"] += 1
-                continue
-        one, other = average_seeds(answered[0]), average_seeds(answered[1])
-        pairs[0].append(replace(one, grade=_shared(one.grade, other.grade)))
-        pairs[1].append(replace(other, grade=_shared(other.grade, one.grade)))
-    return pairs, left_out
+Answered = Mapping[str, Case | str]
+"""{item id: the case that counts, averaged over seeds, or the word for why there is none}."""
+_NOT_ANSWERED, _NO_PROFILE = "not answered", "profile not parsed"
+# Stand beside the names of points, and can be none of them.
+_CREDIT, _VERIFIED = object(), object()
+
+
+def answered_items(graded: Graded) -> Answered:
+    """What a run has to compare of every item that it owes: missing and error are no answer, and an intensity profile
+    must have parsed.
+    """
+    by_item: dict[str, list[Case]] = {}
+    for cases in graded.by_seed.values():
+        for case in cases:
+            by_item.setdefault(case.item.id, []).append(case)
+    found: dict[str, Case | str] = {}
+    for item, cases in by_item.items():
+        answered = [case for case in cases if case.reply.outcome not in {"missing", "error"}]
+        counted = answered
+        if cases[0].item.task == "intensity":
+            counted = [case for case in answered if case.reply.answer is not None]
+        found[item] = average_seeds(counted) if counted else _NO_PROFILE if answered else _NOT_ANSWERED
+    return found
+
+
+def align(sides: Sequence[Answered]) -> tuple[list[list[Case]], dict[str, int]]:
+    """The items that count on every one of two or more sides, in one order, each grade with only what all have there.
+
+    Beside them how many items were left out, by reason. Two sides are a pair of ``compare``.
+    """
+    pair = len(sides) == 2
+    who = "both" if pair else "all"
+    not_owed = "owed by one side only" if pair else "not owed by all"
+    left_out = {not_owed: 0, f"{_NOT_ANSWERED} by {who}": 0, f"{_NO_PROFILE} by {who}": 0}
+    aligned: list[list[Case]] = [[] for _ in sides]
+    for item in dict.fromkeys(item for side in sides for item in side):
+        found = [side[item] for side in sides if item in side]
+        cases = [one for one in found if not isinstance(one, str)]
+        if len(found) < len(sides):
+            left_out[not_owed] += 1
+        elif len(cases) < len(sides):
+            left_out[f"{_NOT_ANSWERED if _NOT_ANSWERED in found else _NO_PROFILE} by {who}"] += 1
+        else:
+            for column, case in zip(aligned, _shared(cases), strict=True):
+                column.append(case)
+    return aligned, left_out
+
+
+def side_metrics(
+    sides: Sequence[Graded],
+    cases: Sequence[Sequence[Case]],
+    clusters: Mapping[str, int],
+    family: Family,
+    ground: Ground,
+) -> list[list[Metric]]:
+    """The metrics of each side on its aligned ``cases``, named alike. ``clusters``: {episode id: number}."""
+    condition = reduce(family.common, (side.run.condition for side in sides))
+    scope = Scope(condition, tuple(ground.items.values()), all(side.scope.judged for side in sides))
+    return [family.metrics([_numbered(case, clusters) for case in column], scope) for column in cases]
+
+
+def difference_rows(
+    pairs: Sequence[tuple[Sequence[Metric], Sequence[Metric]]], weights: NDArray[np.uint16]
+) -> list[dict[str, dict[str, Any]]]:
+    """{metric: its row in ``compare.json``} of each pair of sides, all on the same draws."""
+    both = [(x, y) for pair in pairs for x, y in zip(*pair, strict=True)]
+    sides: list[Statistic] = [metric.statistic for pair in both for metric in pair]
+    values = [None if np.isnan(value) else float(value) for value in evaluate(sides, weights.shape[1])]
+    found = estimate([Difference(x.statistic, y.statistic) for x, y in both], weights, LEVEL)
+    rows = iter(
+        {
+            "a": a,
+            "b": b,
+            "difference": difference.value,
+            "low": difference.low,
+            "high": difference.high,
+            "n": len({*x.behind, *y.behind}),
+        }
+        for (x, y), a, b, difference in zip(both, values[::2], values[1::2], found, strict=True)
+    )
+    return [{metric.name: next(rows) for metric in one} for one, _ in pairs]
+
+
+def paired_tests(a: Sequence[Case], b: Sequence[Case]) -> dict[str, dict[str, Any]]:
+    """McNemar's and Wilcoxon's test of two aligned sides, as ``compare.json`` has them."""
+    return {"mcnemar": _mcnemar(a, b), "wilcoxon": _wilcoxon(a, b)}
 
 
 def average_seeds(cases: Sequence[Case]) -> Case:
@@ -162,26 +211,40 @@ def _find(graded: Sequence[Graded], name: str, option: str) -> Graded:
     raise InputError("no predictions of this model and condition", where=option, value=name, remedy=remedy)
 
 
-def _by_item(graded: Graded) -> dict[str, list[Case]]:
-    found: dict[str, list[Case]] = {}
-    for cases in graded.by_seed.values():
-        for case in cases:
-            found.setdefault(case.item.id, []).append(case)
-    return found
-
-
 def _episodes(ground: Ground, cases: Sequence[Case]) -> list[str]:
     used = {case.episode.id for case in cases}
     return [episode for episode in ground.episodes if episode in used]
 
 
-def _shared(grade: Grade, other: Grade) -> Grade:
-    return replace(
-        grade,
-        credit=None if other.credit is None else grade.credit,
-        verified=None if other.verified is None else grade.verified,
-        points={name: value for name, value in grade.points.items() if name in other.points},
-    )
+def _shared(cases: Sequence[Case]) -> list[Case]:
+    has = [_numbers_of(case.grade) for case in cases]
+    if all(names == has[0] for names in has):
+        return list(cases)
+    names = set.intersection(*has)
+    found = []
+    for case in cases:
+        kept = replace(
+            case.grade,
+            credit=case.grade.credit if _CREDIT in names else None,
+            verified=case.grade.verified if _VERIFIED in names else None,
+            points={name: value for name, value in case.grade.points.items() if name in names},
+        )
+        found.append(replace(case, grade=kept))
+    return found
+
+
+def _numbers_of(grade: Grade) -> set[str | object]:
+    names: set[str | object] = set(grade.points)
+    if grade.credit is not None:
+        names.add(_CREDIT)
+    if grade.verified is not None:
+        names.add(_VERIFIED)
+    return names
+
+
+def _numbered(case: Case, clusters: Mapping[str, int]) -> Case:
+    number = clusters[case.episode.id]
+    return case if case.cluster == number else replace(case, cluster=number)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,9 @@ from onlooker.stats.interval import percentile_interval, wilson
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Combine = Callable[[Floats], Floats]
-_DRAWS_AT_ONCE = 1000
+_DRAWN_AT_ONCE = 1000
+_DRAWS_AT_ONCE = 2500
+_CELLS_AT_ONCE = 4_000_000
 FEW_CLUSTERS = "fewer than two clusters"
 NO_UNITS = "nothing to average over"
 
@@ -148,8 +149,8 @@ def cluster_weights(n_clusters: int, draws: int, rng: np.random.Generator) -> ND
     weights = np.zeros((draws, n_clusters), dtype=np.uint16)
     if n_clusters == 0:
         return weights
-    for start in range(0, draws, _DRAWS_AT_ONCE):
-        block = weights[start : start + _DRAWS_AT_ONCE]
+    for start in range(0, draws, _DRAWN_AT_ONCE):
+        block = weights[start : start + _DRAWN_AT_ONCE]
         size = block.shape[0]
         drawn = rng.integers(0, n_clusters, size=(size, n_clusters))
         drawn += np.arange(size)[:, None] * n_clusters
@@ -162,33 +163,36 @@ def estimate(statistics: Sequence[Statistic], weights: NDArray[np.uint16], level
     """Value and percentile interval of every statistic on the same draws.
 
     ``weights``: from :func:`cluster_weights`, shape (draws, clusters). Cost: one matrix product
-    over the distinct columns.
+    over the distinct columns, and one partial sort of its draws for each statistic. Memory beside the weights, however
+    many statistics and draws: a few blocks of 4 million numbers.
     """
-    values, spread = draw(statistics, weights)
-    return [
-        conclude(statistic, value, row, level) for statistic, value, row in zip(statistics, values, spread, strict=True)
-    ]
+    found: list[Estimate] = []
+    step = max(1, _CELLS_AT_ONCE // max(1, weights.shape[0]))
+    for start in range(0, len(statistics), step):
+        found += _conclude_all(statistics[start : start + step], weights, level)
+    return found
+
+
+def evaluate(statistics: Sequence[Statistic], n_clusters: int) -> Floats:
+    """Every statistic on all rows, shape (statistics,); NaN where undefined. Its cluster numbers are below
+    ``n_clusters``.
+    """
+    return _on_all_rows(statistics, _tabulate(statistics, (n_clusters,)))
 
 
 def draw(statistics: Sequence[Statistic], weights: NDArray[np.uint16]) -> tuple[Floats, Floats]:
     """Every statistic on all rows, shape (statistics,), and on each draw, shape (statistics, draws); NaN where
     undefined.
     """
-    draws, n_clusters = weights.shape
-    table = _Columns(n_clusters)
-    leaves = [leaf for statistic in statistics for leaf in _leaves(statistic)]
-    for leaf in leaves:
-        if not isinstance(leaf, Total) and not _known(leaf.cluster, n_clusters):
-            raise InputError("a cluster without a column of weights", where="weights", value=weights.shape)
-        if isinstance(leaf, Sums):
-            table.add(leaf)
-    once = np.ones((1, n_clusters))
-    values = _evaluate_all(statistics, table, once)[:, 0]
-    spread = np.empty((len(statistics), draws))
-    for start in range(0, draws, _DRAWS_AT_ONCE):
-        block = weights[start : start + _DRAWS_AT_ONCE].astype(np.float64)
-        spread[:, start : start + _DRAWS_AT_ONCE] = _evaluate_all(statistics, table, block)
-    return values, spread
+    table = _tabulate(statistics, weights.shape)
+    spread = np.empty((len(statistics), weights.shape[0]))
+    step = min(_DRAWS_AT_ONCE, max(1, _CELLS_AT_ONCE // table.width))
+    for start in range(0, weights.shape[0], step):
+        block = weights[start : start + step].astype(np.float64)
+        sums = table.sums(block)
+        for row, statistic in zip(spread, statistics, strict=True):
+            row[start : start + step] = _evaluate(statistic, table, sums, block)
+    return _on_all_rows(statistics, table), spread
 
 
 def conclude(statistic: Statistic, value: float, draws: Floats, level: float) -> Estimate:
@@ -202,17 +206,38 @@ def conclude(statistic: Statistic, value: float, draws: Floats, level: float) ->
     whole = _wilson_of(statistic, float(value))
     if whole is not None:
         return Estimate(float(value), *whole)
-    clusters: set[Any] = set()
-    for leaf in leaves:
-        if not isinstance(leaf, Total):
-            clusters.update(np.unique(leaf.cluster).tolist())
-    if len(clusters) < 2:
+    filled = [leaf.cluster for leaf in leaves if not isinstance(leaf, Total) and leaf.cluster.size]
+    if not filled or min(c.min() for c in filled) == max(c.max() for c in filled):
         return Estimate(float(value), reason=FEW_CLUSTERS)
     undefined = int(np.isnan(draws).sum())
     interval = percentile_interval(draws, level)
     if interval is None:
         return Estimate(float(value), undefined_draws=undefined, reason="undefined in every draw")
     return Estimate(float(value), *interval, undefined_draws=undefined)
+
+
+def _conclude_all(statistics: Sequence[Statistic], weights: NDArray[np.uint16], level: float) -> list[Estimate]:
+    values, spread = draw(statistics, weights)
+    return [conclude(one, value, row, level) for one, value, row in zip(statistics, values, spread, strict=True)]
+
+
+def _tabulate(statistics: Sequence[Statistic], shape: tuple[int, ...]) -> _Columns:
+    table = _Columns(shape[-1])
+    for statistic in statistics:
+        for leaf in _leaves(statistic):
+            if not isinstance(leaf, Total) and not _known(leaf.cluster, shape[-1]):
+                raise InputError("a cluster without a column of weights", where="weights", value=shape)
+            if isinstance(leaf, Sums):
+                table.add(leaf)
+            elif isinstance(leaf, Median):
+                table.longest = max(table.longest, leaf.values.size)
+    return table
+
+
+def _on_all_rows(statistics: Sequence[Statistic], table: _Columns) -> Floats:
+    once = np.ones((1, table.n_clusters))
+    sums = table.sums(once)
+    return np.array([_evaluate(statistic, table, sums, once)[0] for statistic in statistics], dtype=np.float64)
 
 
 def _known(cluster: Ints, n_clusters: int) -> bool:
@@ -232,39 +257,37 @@ class _Columns:
         self.columns: list[Floats] = []
         self.places: dict[bytes, int] = {}
         self.of_leaf: dict[int, Ints] = {}
+        self.longest = 0
         self._stacked: Floats | None = None
+
+    @property
+    def width(self) -> int:
+        """The most numbers that one draw holds at a time: clusters, columns, or the rows of a median."""
+        return max(1, self.n_clusters, len(self.columns), self.longest)
 
     def add(self, leaf: Sums) -> None:
         if id(leaf) in self.of_leaf:
             return
         places = []
-        for k in range(leaf.columns.shape[1]):
-            column = np.zeros(self.n_clusters)
-            np.add.at(column, leaf.cluster, leaf.columns[:, k])
-            key = column.tobytes()
-            if key not in self.places:
-                self.places[key] = len(self.columns)
+        for summand in leaf.columns.T:
+            found = np.bincount(leaf.cluster, weights=summand, minlength=self.n_clusters)
+            column = np.asarray(found, dtype=np.float64)
+            places.append(self.places.setdefault(column.tobytes(), len(self.columns)))
+            if places[-1] == len(self.columns):
                 self.columns.append(column)
-            places.append(self.places[key])
         self.of_leaf[id(leaf)] = np.array(places, dtype=np.int64)
 
     def sums(self, weights: Floats) -> Floats:
+        """One row a column, so that a statistic reads its draws as one piece of memory: shape (columns, draws)."""
         if self._stacked is None:
-            empty = np.zeros((self.n_clusters, 0))
-            self._stacked = np.column_stack(self.columns) if self.columns else empty
-        return np.asarray(weights @ self._stacked, dtype=np.float64)
-
-
-def _evaluate_all(statistics: Sequence[Statistic], table: _Columns, weights: Floats) -> Floats:
-    sums = table.sums(weights)
-    rows = [_evaluate(statistic, table, sums, weights) for statistic in statistics]
-    return np.stack(rows) if rows else np.zeros((0, weights.shape[0]))
+            self._stacked = np.array(self.columns).reshape(len(self.columns), self.n_clusters)
+        return np.asarray(self._stacked @ weights.T, dtype=np.float64)
 
 
 def _evaluate(statistic: Statistic, table: _Columns, sums: Floats, weights: Floats) -> Floats:
     match statistic:
         case Sums():
-            return statistic.combine(sums[:, table.of_leaf[id(statistic)]])
+            return statistic.combine(sums[table.of_leaf[id(statistic)]].T)
         case Median():
             return _medians(statistic, weights)
         case Proportion():

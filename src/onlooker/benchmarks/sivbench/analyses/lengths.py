@@ -3,8 +3,8 @@
 Length in characters and in words (white space between them), of the question alone and of the question with its
 options. Welch's t, two-sided (the paper's table closes with it and not with the pooled one); Cohen's d with the pooled
 deviation. Right is full credit in every seed, wrong none in any; questions in between are left out and counted. The
-test takes questions as independent, as the paper does: those of one clip are not, so p is too small where a clip has several. Paper: appendix B.4.1,
-table 5.
+test takes questions as independent, as the paper does: those of one clip are not, so p is too small where a clip has
+several. Paper: appendix B.4.1, table 5.
 """
 
 from __future__ import annotations
