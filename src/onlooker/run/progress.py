@@ -19,6 +19,7 @@ class Progress:
         self._failed = 0
         self._started = time.monotonic()
         self._shown = self._started
+        self._printed: int | None = None
 
     def __enter__(self) -> Self:
         if self._before:
@@ -30,7 +31,8 @@ class Progress:
     ) -> None:
         if self._out.isatty():
             self._out.write("\r\x1b[2K")
-        self._print(self.line())
+        if self._done != self._printed:
+            self._print(self.line())
 
     def advance(self, *, failed: bool = False) -> None:
         """One more call is finished."""
@@ -42,6 +44,7 @@ class Progress:
             self._out.flush()
         elif now - self._shown >= _LINE_EVERY_S:
             self._shown = now
+            self._printed = self._done
             self._print(self.line())
 
     def line(self) -> str:
