@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlooker.benchmarks.psycheme.scoring import EVIDENCE, FAMILY, LOGIC, STAGES, grade
+from onlooker.errors import InputError
 from onlooker.protocol.scoring import Answer, Private, Reply
 from onlooker.records.private import Reference
 from onlooker.records.public import ITEM
@@ -151,6 +152,22 @@ def test_macro_needs_every_capability_of_the_bundle(made: Made) -> None:
     result = made.score(ROWS[:1] + ROWS[3:4], [])
     assert value_of(result, "raw.macro") is None
     assert value_of(result, "raw.micro") == 0
+    # The capability that makes it null is there, undefined, and not left out.
+    for name in ("raw.capability.G", "verified.capability.G", "retention.capability.G"):
+        assert metrics_of(result)[name] == {"value": None, "low": None, "high": None, "n": 0}
+
+
+def test_an_item_has_one_capability_and_is_never_dropped_for_having_two(tmp_path: Path) -> None:
+    def scored(capability: object) -> Made:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        items = [choice("q0", "e0", capability=capability), choice("q1", "e1", capability="N")]
+        return Made(folder, FAMILY, items, [{"item": i["id"], "answer": ["A"]} for i in items])
+
+    one = scored(["G"]).score([said("q0", reply("A")), said("q1", reply("A"))], [])
+    assert metrics_of(one)["raw.capability.G"]["n"] == 1
+    with pytest.raises(InputError, match="item q0: an item of PsycheMME has one capability"):
+        scored(["G", "W"]).score([said("q0", reply("A")), said("q1", reply("A"))], [])
 
 
 ONE = ITEM.validate_python(choice("q", "e", capability="G"))

@@ -4,7 +4,7 @@ episode.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,13 +56,20 @@ class Columns:
         rows, column = _defined(values)
         return Metric(name, self._ids(rows), mean(self.clusters[rows], column), unit)
 
-    def means_by(self, prefix: str, values: Sequence[float | None], groups: Sequence[tuple[str, ...]]) -> list[Metric]:
-        """``prefix.GROUP`` for every group in sorted order; ``groups`` names those of each item
-        (none, one or more).
+    def means_by(
+        self,
+        prefix: str,
+        values: Sequence[float | None],
+        groups: Sequence[tuple[str, ...]],
+        known: Iterable[str] = (),
+    ) -> list[Metric]:
+        """``prefix.GROUP`` for every group in sorted order; ``groups`` names those of each item (none, one or more).
+
+        Groups that are ``known`` are there also where no item is in them: undefined, and n is 0.
         """
         rows, column = _defined(values)
         at = dict(zip(rows.tolist(), range(len(rows)), strict=True))
-        members: dict[str, list[int]] = {}
+        members: dict[str, list[int]] = {name: [] for name in known}
         for i, names in enumerate(groups):
             for name in names:
                 members.setdefault(name, [])
@@ -71,7 +78,7 @@ class Columns:
         metrics = []
         for name in sorted(members):
             inside = np.array(members[name], dtype=np.int64)
-            picked = column[[at[i] for i in members[name]]]
+            picked = column[np.array([at[i] for i in members[name]], dtype=np.int64)]
             metrics.append(Metric(f"{prefix}.{name}", self._ids(inside), mean(self.clusters[inside], picked)))
         return metrics
 

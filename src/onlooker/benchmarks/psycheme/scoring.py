@@ -13,6 +13,7 @@ from typing import Final
 
 from onlooker.benchmarks.psycheme.answers import parse
 from onlooker.benchmarks.psycheme.taxonomy import CAPABILITIES
+from onlooker.errors import InputError
 from onlooker.protocol.metric import Columns, Metric
 from onlooker.protocol.scoring import (
     Case,
@@ -86,8 +87,8 @@ def metrics(cases: Sequence[Case], scope: Scope) -> list[Metric]:
     found = answer_metrics(cases, scope) + _strata("verified", cases, v, scope)
     # a without v (unjudged) is in neither sum.
     found.append(columns.ratio("retention.pooled", v, a))
-    groups = [_capability(case.item) for case in cases]
-    for one in sorted({group for group in groups if group is not None}):
+    groups = [capability_of(case.item) for case in cases]
+    for one in sorted({group for group in (*groups, *_capabilities(scope)) if group is not None}):
         inside = [group == one for group in groups]
         found.append(columns.ratio(f"retention.capability.{one}", v, a, inside))
     there = _capabilities(scope)
@@ -114,7 +115,7 @@ def notes(cases: Sequence[Case], _scope: Scope) -> list[str]:
 
 def _strata(prefix: str, cases: Sequence[Case], values: Sequence[float | None], scope: Scope) -> list[Metric]:
     columns = _columns(cases)
-    groups = [_capability(case.item) for case in cases]
+    groups = [capability_of(case.item) for case in cases]
     found = [
         columns.macro(f"{prefix}.macro", values, groups, _capabilities(scope)),
         columns.mean(f"{prefix}.micro", values),
@@ -126,7 +127,8 @@ def _strata(prefix: str, cases: Sequence[Case], values: Sequence[float | None], 
         "duration": [_duration(case) for case in cases],
     }
     for stratum, names in strata.items():
-        found += columns.means_by(f"{prefix}.{stratum}", values, names)
+        known = _capabilities(scope) if stratum == "capability" else ()
+        found += columns.means_by(f"{prefix}.{stratum}", values, names, known)
     return found
 
 
@@ -134,14 +136,22 @@ def _columns(cases: Sequence[Case]) -> Columns:
     return Columns([case.item.id for case in cases], [case.cluster for case in cases])
 
 
-def _capability(item: Item) -> str | None:
+def capability_of(item: Item) -> str | None:
+    """The item's capability; a list of one is that one. Raises ``InputError`` for several: the averages over
+    capabilities count every item once."""
     value = item.labels.get("capability")
-    return value if isinstance(value, str) else None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, list):
+        raise InputError(
+            "an item of PsycheMME has one capability", where=f"item {item.id}", value=value, remedy="name one of them"
+        )
+    return None if value is None else str(value)
 
 
 def _capabilities(scope: Scope) -> list[str]:
     """The capabilities that the bundle has, in the order of the paper."""
-    there = {_capability(item) for item in scope.items}
+    there = {capability_of(item) for item in scope.items}
     return [one for one in CAPABILITIES if one in there]
 
 

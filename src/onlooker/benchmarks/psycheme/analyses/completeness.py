@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from onlooker.benchmarks.psycheme.analyses.groups import capability_of, capability_option
+from onlooker.benchmarks.psycheme.analyses.groups import capability_option
+from onlooker.benchmarks.psycheme.scoring import capability_of
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Figure, Findings, GradedRun, Material, Series, Table
 from onlooker.protocol.scoring import Case

@@ -9,7 +9,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from onlooker.benchmarks.psycheme.analyses.groups import capabilities, capability_of
+from onlooker.benchmarks.psycheme.analyses.groups import capabilities
+from onlooker.benchmarks.psycheme.scoring import capability_of
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Figure, Findings, Material, Series, Table
 from onlooker.protocol.metric import Metric

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from onlooker.benchmarks.psycheme.analyses.groups import capabilities, capability_of
+from onlooker.benchmarks.psycheme.analyses.groups import capabilities
+from onlooker.benchmarks.psycheme.scoring import capability_of
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Cell, Figure, Findings, GradedRun, Material, Series, Table
 from onlooker.protocol.metric import Metric

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from onlooker.benchmarks.psycheme.analyses.groups import capabilities, capability_of
+from onlooker.benchmarks.psycheme.analyses.groups import capabilities
+from onlooker.benchmarks.psycheme.scoring import capability_of
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Cell, Findings, Material, Table
 from onlooker.protocol.sheet import RUN_OPTIONS, Sheet

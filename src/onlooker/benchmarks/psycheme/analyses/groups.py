@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from onlooker.benchmarks.psycheme.scoring import VERIFIED
+from onlooker.benchmarks.psycheme.scoring import VERIFIED, capability_of
 from onlooker.benchmarks.psycheme.taxonomy import CAPABILITIES
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Material
 from onlooker.protocol.scoring import Case
 from onlooker.records.public import Item
 from onlooker.text.rationales import informative
-
-
-def capability_of(item: Item) -> str | None:
-    """The capability that a question is for."""
-    value = item.labels.get("capability")
-    return value if isinstance(value, str) else None
 
 
 def capabilities(items: Iterable[Item]) -> list[str]:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from onlooker.benchmarks.psycheme.analyses.groups import capabilities, capability_of
-from onlooker.benchmarks.psycheme.scoring import FAMILY
+from onlooker.benchmarks.psycheme.analyses.groups import capabilities
+from onlooker.benchmarks.psycheme.scoring import FAMILY, capability_of
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Cell, Findings, Material, Table
 from onlooker.protocol.scoring import Private, Reply, exact_credit

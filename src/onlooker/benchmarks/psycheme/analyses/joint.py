@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from onlooker.benchmarks.psycheme.analyses.groups import capability_of, capability_option
+from onlooker.benchmarks.psycheme.analyses.groups import capability_option
+from onlooker.benchmarks.psycheme.scoring import capability_of
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Findings, GradedRun, Material, Table
 from onlooker.protocol.sheet import (

@@ -13,12 +13,11 @@ from typing import Any, Final
 
 from onlooker.benchmarks.psycheme.analyses.groups import (
     capabilities,
-    capability_of,
     capability_option,
     labels_given,
     lowest,
 )
-from onlooker.benchmarks.psycheme.scoring import EVIDENCE, LOGIC
+from onlooker.benchmarks.psycheme.scoring import EVIDENCE, LOGIC, capability_of
 from onlooker.protocol.analysis import Analysis, Cell, Figure, Findings, GradedRun, Material, Series, Table
 from onlooker.protocol.metric import Columns
 from onlooker.protocol.scoring import Case

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from onlooker.benchmarks.psycheme.analyses.groups import capabilities, capability_of, covered, labels_given, lowest
-from onlooker.benchmarks.psycheme.scoring import EVIDENCE, LARGEST, LOGIC
+from onlooker.benchmarks.psycheme.analyses.groups import capabilities, covered, labels_given, lowest
+from onlooker.benchmarks.psycheme.scoring import EVIDENCE, LARGEST, LOGIC, capability_of
 from onlooker.protocol.analysis import Cell, GradedRun, Material
 from onlooker.protocol.metric import Metric
 from onlooker.protocol.scoring import Case, Scope
