@@ -11,6 +11,7 @@ _TAG = re.compile(
     '|(?P<quote>["“”])',
     re.IGNORECASE,
 )
+_ANY_TAG = re.compile(rf"</?(?:{_NAMES})>|◁/?think▷|\[/?THINK\]", re.IGNORECASE)
 _PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
 
 
@@ -24,6 +25,8 @@ def strip_thinking(reply: str) -> tuple[str, bool]:
     in a JSON string or in "he wrote <think> on the wall". Closing tags have no such second rule: an
     unbalanced quotation mark in the reasoning must not hide the answer.
     """
+    if _ANY_TAG.search(reply) is None:  # most replies: nothing below would find anything either
+        return reply, False
     kept: list[str] = []
     inside = False
     start = 0  # of the text that is not yet kept
