@@ -188,3 +188,20 @@ def test_a_full_disk_stops_with_a_message_and_loses_nothing(tmp_path: Path) -> N
     ledger = Ledger(path)
     assert len(ledger.finished()) == committed
     ledger.close()
+
+
+def test_many_that_open_a_new_ledger_at_once_all_succeed(tmp_path: Path) -> None:
+    """SQLite answers the switch to the write-ahead log with "locked" at once, whatever the time-out says."""
+    opener = textwrap.dedent(
+        """
+        import sys, time
+        from pathlib import Path
+        from onlooker.run.ledger import Ledger
+        time.sleep(max(0.0, float(sys.argv[2]) - time.time()))
+        for n in range(20):
+            Ledger(Path(sys.argv[1]) / f"{n}.sqlite").close()
+        """
+    )
+    at = str(time.time() + 1.5)
+    many = [subprocess.Popen([sys.executable, "-c", opener, str(tmp_path), at]) for _ in range(6)]
+    assert [process.wait() for process in many] == [0] * 6

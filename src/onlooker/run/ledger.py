@@ -19,6 +19,9 @@ from onlooker.errors import InputError, OnlookerError
 
 LEDGER_NAME = "ledger.sqlite"
 
+# How long one process waits for another that writes.
+_PATIENCE_S = 60.0
+
 _M001_INITIAL = (
     """
 CREATE TABLE calls (
@@ -111,8 +114,8 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)
+            self._write_ahead()
             self._db.execute("PRAGMA synchronous=FULL")
             self._migrate()
         except (sqlite3.DatabaseError, OSError) as error:
@@ -121,6 +124,19 @@ class Ledger:
                 where=str(path),
                 remedy="make room or mend the permissions; if the file is damaged, restore it or choose another --out",
             ) from error
+
+    def _write_ahead(self) -> None:
+        """Switch to the write-ahead log. Of two processes that do so at once SQLite turns one away without waiting."""
+        give_up = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
 
     def _migrate(self) -> None:
         # One transaction, so that of two processes that open a new ledger at once the second finds it made.
