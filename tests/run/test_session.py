@@ -58,6 +58,9 @@ def test_every_item_has_a_row_and_every_unreadable_medium_one_record(session: Ma
         ("q3", "error", ""),
         ("q4", "error", ""),
     ]
+    # Nothing was sent for the last two, so there is nothing to digest.
+    assert [p["prompt_sha256"] is None for p in predictions] == [False, False, False, True, True]
+    assert [p["media_sha256"] is None for p in predictions] == [False, False, False, True, True]
     failures = rows(made.run_dir / "failures.jsonl")
     assert [(f["episode"], f["kind"], f["items"], f["conditions"]) for f in failures] == [
         ("empty", "UnreadableMedia", ["q3"], ["origin"]),
@@ -209,7 +212,7 @@ def test_exports_are_made_anew_from_the_ledger(session: MakeSession) -> None:
 def test_a_changed_input_is_another_call(session: MakeSession, bundle: Bundle, part: str) -> None:
     """Case R02: the digest of a call covers what is sent."""
 
-    def digests(run: str, condition: str = "origin") -> dict[str, str]:
+    def digests(run: str, condition: str = "origin") -> dict[str, str | None]:
         made = session(Noting(), condition, run=run)
         made.work()
         ledger = Ledger(made.run_dir / LEDGER_NAME)
@@ -236,7 +239,7 @@ def test_a_changed_input_is_another_call(session: MakeSession, bundle: Bundle, p
 
 def test_two_models_or_endpoints_never_share_a_call(session: MakeSession) -> None:
     """Case R01."""
-    seen: dict[str, set[str]] = {}
+    seen: dict[str, set[str | None]] = {}
     for name in ("one", "two"):
         model = ScriptedModel(lambda request: Reply("A", "ok"), script_id=name)
         made = session(model, "text_only", run=name)

@@ -16,7 +16,7 @@ from typing import Any
 from onlooker.errors import InputError, MediaError, ModelError, OnlookerError, QuotaExhausted
 from onlooker.models.request import Modality, Model, Reply, Request
 from onlooker.models.retry import ask_with_retry
-from onlooker.protocol.benchmark import Benchmark, Given
+from onlooker.protocol.benchmark import Benchmark
 from onlooker.protocol.condition import Condition
 from onlooker.records.public import Episode, Item
 from onlooker.run.delivery import Delivered, Delivery, Window
@@ -169,7 +169,7 @@ class Session:
         except (MediaError, InputError) as error:
             return self._failure(key, request_row, type(error).__name__, error, started)
         request = Request(
-            self.benchmark.render(item, condition, _accepted(delivered.given, self.model)),
+            self.benchmark.render(item, condition, delivered.given),
             max_output_tokens=condition.max_output_tokens,
             temperature=self.plan.parameters.temperature,
             seed=key.seed,
@@ -212,7 +212,7 @@ class Session:
                 self._kept.popitem(last=False)
         return await task
 
-    def _prediction(self, key: CallKey, reply: Reply, seconds: float, request: Request) -> dict[str, Any]:
+    def _prediction(self, key: CallKey, reply: Reply, seconds: float, request: Request | None) -> dict[str, Any]:
         return {
             "item": key.item,
             "part": key.part,
@@ -225,8 +225,8 @@ class Session:
             "cost_usd": reply.cost_usd,
             "latency_s": round(seconds, 4),
             "served_model": reply.served_model,
-            "prompt_sha256": request.prompt_sha256(),
-            "media_sha256": request.media_sha256(),
+            "prompt_sha256": None if request is None else request.prompt_sha256(),
+            "media_sha256": None if request is None else request.media_sha256(),
         }
 
     def _failure(
@@ -239,11 +239,10 @@ class Session:
         request: Request | None = None,
     ) -> Entry:
         # Nothing was answered: a later session asks again, after the file or the endpoint is mended.
-        request = request or Request(())
         row = self._prediction(key, Reply("", "error"), time.monotonic() - started, request)
         return Entry(
             key,
-            self._call_sha256(request),
+            None if request is None else self._call_sha256(request),
             False,
             {**row, "error": {"kind": kind, "message": str(error)}},
             request_row,
@@ -307,12 +306,3 @@ class _Noted:
 
     async def close(self) -> None:
         await self.model.close()
-
-
-def _accepted(given: Given, model: Model) -> Given:
-    """The given without what the model does not take: a model that sees no pictures is sent none."""
-    return Given(
-        frames=given.frames if "image" in model.accepts else (),
-        sound=given.sound if "sound" in model.accepts else None,
-        transcript=given.transcript,
-    )

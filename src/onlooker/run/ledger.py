@@ -29,7 +29,7 @@ CREATE TABLE calls (
     part TEXT NOT NULL,          -- '' where the item is one call
     condition TEXT NOT NULL,
     seed TEXT NOT NULL,          -- '' where the run has no seed
-    call_sha256 TEXT NOT NULL,   -- model, parameters, prompt and media of the call
+    call_sha256 TEXT,            -- model, parameters, prompt and media of the call; NULL: none could be made
     final INTEGER NOT NULL,      -- 0: may be asked again when the run goes on (an error that can pass)
     prediction TEXT NOT NULL,
     request TEXT NOT NULL,
@@ -86,10 +86,13 @@ class CallKey:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A finished call: its row of ``predictions.jsonl`` and what was sent, both as JSON objects."""
+    """A finished call: its row of ``predictions.jsonl`` and what was sent, both as JSON objects.
+
+    ``call_sha256`` is None where no call could be made, since its media could not be read.
+    """
 
     key: CallKey
-    call_sha256: str
+    call_sha256: str | None
     final: bool
     prediction: dict[str, Any]
     request: dict[str, Any]

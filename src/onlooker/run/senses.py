@@ -49,7 +49,7 @@ def sense_versions(asr_model: str = "whisper-tiny-en") -> dict[str, str]:
         "text": f"rapidocr {_version('rapidocr')}",
         "faces": f"mtcnn {ASSETS['mtcnn'].digest[:12]} on onnxruntime {_version('onnxruntime')}",
         "expressions": f"fer {ASSETS['fer'].digest[:12]} on ai-edge-litert {_version('ai-edge-litert')}",
-        "speech": f"{asr_model} on faster-whisper {_version('faster-whisper')}",
+        "speech": f"{asr_model} {ASSETS[asr_model].digest[:12]} on faster-whisper {_version('faster-whisper')}",
     }
 
 
