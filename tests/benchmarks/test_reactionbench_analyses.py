@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onlooker.benchmarks.reactionbench.analyses import ANALYSES
-from onlooker.benchmarks.reactionbench.analyses.anchor import weighted_spearman
 from onlooker.benchmarks.reactionbench.scoring import FAMILY
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Findings
 from onlooker.score.analyze import analyze
+from onlooker.stats.weighted_ranks import weighted_spearman
 from tests.score.made import Made, Row, judged, metrics_of, said
 
 DRAWS = 200

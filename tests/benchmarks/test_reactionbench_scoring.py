@@ -10,8 +10,10 @@ import pytest
 
 from onlooker.benchmarks.reactionbench.scoring import FAMILY
 from onlooker.errors import InputError
+from onlooker.records.public import ITEM
 from onlooker.score.compare import compare_runs
 from onlooker.stats.interval import wilson
+from onlooker.text.outcome import Unparsed
 from tests.score.made import Made, Row, coverage_of, judged, metrics_of, said, value_of
 
 
@@ -201,3 +203,53 @@ def test_a_rater_twice_on_a_moment_is_an_error(tmp_path: Path) -> None:
     made = Made(tmp_path, FAMILY, [video("v0", 2)], [{"item": "v0"}], ratings=ratings)
     with pytest.raises(InputError, match="second rating"):
         made.score([said("v0", scores(1, 2), condition="joint")])
+
+
+def test_candidates_rated_one_by_one(tmp_path: Path) -> None:
+    """Paper, appendix D.12. q0: right alone; q1: tied with another; q2: wrong alone; q3: one call unparsed."""
+    window = {"start_s": 30.0, "end_s": 33.0}
+    items = [
+        {
+            "id": f"q{n}",
+            "episode": f"e{n}",
+            "task": "matching",
+            "window": window,
+            "candidates": [
+                {"id": letter, "episode": f"e{n}", "start_s": 10.0 * k, "end_s": 10.0 * k + 4}
+                for k, letter in enumerate("ABCD")
+            ],
+        }
+        for n in range(4)
+    ]
+    made = Made(tmp_path, FAMILY, items, [{"item": f"q{n}", "answer": ["A"]} for n in range(4)])
+    ratings = {"q0": (9, 2, 3, 8), "q1": (7, 7, 3, 1), "q2": (1, 2, 10, 9)}
+    rows = [
+        said(item, f"{number}/10", part=letter, condition="matching_per_option")
+        for item, numbers in ratings.items()
+        for letter, number in zip("ABCD", numbers, strict=True)
+    ]
+    rows += [
+        said("q3", "maybe" if letter == "C" else "5", part=letter, condition="matching_per_option") for letter in "ABCD"
+    ]
+    result = made.score(rows)
+    found = {name: (m["value"], m["n"]) for name, m in metrics_of(result, condition="matching_per_option").items()}
+    assert found["srm.accuracy"] == (0.25, 4), "strict: a tie is wrong"
+    assert found["srm.tie_rate"] == (pytest.approx(1 / 3), 3)
+    assert found["srm.random_tie_accuracy"] == (pytest.approx((1 + 0.5 + 0 + 0) / 4), 4)
+    assert found["srm.decided_accuracy"] == (0.5, 2)
+    assert found["srm.error_mean_s"] == (20.0, 1), "only a single choice has a distance"
+    assert coverage_of(result, condition="matching_per_option") == {"items": 4, "seeds": 1, "scored": 3, "unparsed": 1}
+
+
+@pytest.mark.parametrize("raw", ["0", "11", "70/100", "3 or 4"])
+def test_a_likelihood_is_one_number_from_1_to_10(raw: str) -> None:
+    item = ITEM.validate_python(
+        {
+            "id": "q",
+            "episode": "e",
+            "task": "matching",
+            "window": {"start_s": 0.0, "end_s": 1.0},
+            "candidates": [{"id": "A", "episode": "e", "start_s": 0.0, "end_s": 1.0}],
+        }
+    )
+    assert isinstance(FAMILY.parse(item, raw, "A"), Unparsed)

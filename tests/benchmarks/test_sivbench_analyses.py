@@ -327,8 +327,8 @@ def test_diversity_worked_by_hand_and_with_an_encoder(tmp_path: Path) -> None:
 
 def _material(folder: Path) -> Material:
     """The material of the bundle that was made in the folder, without runs."""
+    from onlooker.protocol.ground import load_ground
     from onlooker.records.bundle import open_bundle
-    from onlooker.score.cases import load_ground
 
     ground = load_ground(open_bundle(folder / "bundle"))
     return Material(ground.items, ground.episodes, ground.private, [], [], 100, 1, {})

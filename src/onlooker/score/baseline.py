@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from onlooker.protocol.ground import Ground, load_ground
 from onlooker.protocol.scoring import Case, Family, Grade, Private, Reply, Scope, choices_of
 from onlooker.records.bundle import Bundle
 from onlooker.records.public import ChoiceItem, Item
-from onlooker.score.cases import Ground, load_ground
 from onlooker.score.score import DRAWS, SEED, check_draws, spell
 from onlooker.stats.cluster import cluster_weights, estimate
 from onlooker.stats.interval import LEVEL

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlooker.errors import InputError
+from onlooker.protocol.ground import Ground
 from onlooker.protocol.metric import Metric
 from onlooker.protocol.scoring import Answer, Case, Family, Grade, Scope, choices_of
 from onlooker.records.bundle import Bundle
-from onlooker.score.cases import Ground
 from onlooker.score.score import (
     DRAWS,
     SEED,
@@ -65,7 +65,7 @@ def compare_runs(
     ground, judged, graded = grade_files(bundle, family, prediction_files, judgement_files, judge)
     sides = _find(graded, a, "--a"), _find(graded, b, "--b")
     cases, left_out = align([answered_items(side) for side in sides])
-    clusters = {episode: n for n, episode in enumerate(_episodes(ground, cases[0]))}
+    clusters = {episode: n for n, episode in enumerate(episodes_of(ground, cases[0]))}
     metrics = side_metrics(sides, cases, clusters, family, ground)
     weights = cluster_weights(len(clusters), draws, generator("score/episodes", seed))
     [report] = difference_rows([(metrics[0], metrics[1])], weights)
@@ -211,7 +211,8 @@ def _find(graded: Sequence[Graded], name: str, option: str) -> Graded:
     raise InputError("no predictions of this model and condition", where=option, value=name, remedy=remedy)
 
 
-def _episodes(ground: Ground, cases: Sequence[Case]) -> list[str]:
+def episodes_of(ground: Ground, cases: Sequence[Case]) -> list[str]:
+    """The ids of the episodes that these cases belong to, in the order of the bundle."""
     used = {case.episode.id for case in cases}
     return [episode for episode in ground.episodes if episode in used]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlooker.errors import InputError
+from onlooker.protocol.ground import Ground
 from onlooker.protocol.metric import Metric
 from onlooker.protocol.scoring import Case, Family, choices_of
 from onlooker.records.bundle import Bundle
-from onlooker.score.cases import Ground
 from onlooker.score.compare import Answered, align, answered_items, difference_rows, paired_tests, side_metrics
 from onlooker.score.score import (
     DRAWS,

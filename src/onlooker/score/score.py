@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from onlooker.errors import InputError
+from onlooker.protocol.answered import Judged, Run, Seed, read_judged, read_runs, refuse_other_questions
+from onlooker.protocol.ground import Ground, load_ground
 from onlooker.protocol.metric import Metric, Unit
 from onlooker.protocol.scoring import Case, Family, Scope
 from onlooker.records.bundle import Bundle
 from onlooker.records.digest import bundle_sha256
 from onlooker.records.results import OUTCOMES
-from onlooker.score.cases import Ground, grade_run, load_ground, read_replies
-from onlooker.score.inputs import Judged, Run, Seed, read_judged, read_runs, refuse_other_questions
+from onlooker.score.cases import grade_run, read_replies
 from onlooker.score.unused import empty_files, rejected_judgements
 from onlooker.stats.cluster import (
     Estimate,

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from onlooker.protocol.answered import Run
 from onlooker.protocol.scoring import Family, Rubric
 from onlooker.records.jsonl import read_rows
 from onlooker.records.public import Item
 from onlooker.records.results import Judgement, Prediction
-from onlooker.score.inputs import Run
 
 
 def empty_files(prediction_files: Sequence[Path], judgement_files: Sequence[Path]) -> list[str]:

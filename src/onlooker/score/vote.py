@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from onlooker.errors import InputError
+from onlooker.protocol.ground import Ground
 from onlooker.protocol.scoring import Case, Family, choices_of, labels_of
 from onlooker.records.bundle import Bundle
-from onlooker.score.cases import Ground
 from onlooker.score.score import Graded, grade_files
 from onlooker.score.unused import empty_files
 from onlooker.stats.voting import count_votes

@@ -18,7 +18,7 @@ class _Unfit(Exception):
         self.reason: Reason = reason
 
 
-_Check = Callable[[object], Any]
+Check = Callable[[object], Any]
 
 
 def _number(value: object) -> float:
@@ -28,7 +28,9 @@ def _number(value: object) -> float:
     return number
 
 
-def _between(low: float, high: float) -> _Check:
+def between(low: float, high: float) -> Check:
+    """A check for any number from ``low`` to ``high``."""
+
     def check(value: object) -> float:
         number = _number(value)
         if not low <= number <= high:
@@ -38,7 +40,9 @@ def _between(low: float, high: float) -> _Check:
     return check
 
 
-def _whole_between(low: int, high: int) -> _Check:
+def whole_between(low: int, high: int) -> Check:
+    """A check for a whole number (2.0 is one) from ``low`` to ``high``."""
+
     def check(value: object) -> int:
         number = _number(value)
         if not number.is_integer() or not low <= number <= high:
@@ -48,7 +52,9 @@ def _whole_between(low: int, high: int) -> _Check:
     return check
 
 
-def _one_of_numbers(*allowed: float) -> _Check:
+def one_of_numbers(*allowed: float) -> Check:
+    """A check for one of these numbers."""
+
     def check(value: object) -> float:
         number = _number(value)
         if number not in allowed:
@@ -58,7 +64,9 @@ def _one_of_numbers(*allowed: float) -> _Check:
     return check
 
 
-def _one_of_words(*allowed: str) -> _Check:
+def one_of_words(*allowed: str) -> Check:
+    """A check for one of these words, in any case."""
+
     def check(value: object) -> str:
         word = value.strip().casefold() if isinstance(value, str) else None
         if word not in allowed:
@@ -68,7 +76,9 @@ def _one_of_words(*allowed: str) -> _Check:
     return check
 
 
-def _each(**checks: _Check) -> _Check:
+def each(**checks: Check) -> Check:
+    """A check for an object whose members pass checks of their own."""
+
     def check(value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise _Unfit("not_a_label")
@@ -78,41 +88,47 @@ def _each(**checks: _Check) -> _Check:
 
 
 _QUALITIES = ("relevance", "alignment", "coherence", "depth", "conciseness", "overall")
-_QUARTER = _between(0, 1.25)
-RUBRICS: Mapping[Rubric, Mapping[str, _Check]] = {
-    "open_answer": {"credit": _one_of_numbers(0, 0.5, 1)},
+_QUARTER = between(0, 1.25)
+RUBRICS: Mapping[Rubric, Mapping[str, Check]] = {
+    "open_answer": {"credit": one_of_numbers(0, 0.5, 1)},
     "verified": {
-        "evidence": _one_of_words("strong", "normal", "weak", "contradicted", "insufficient"),
-        "logic": _one_of_words("coherent", "acceptable", "weak", "contradictory", "unevaluable"),
+        "evidence": one_of_words("strong", "normal", "weak", "contradicted", "insufficient"),
+        "logic": one_of_words("coherent", "acceptable", "weak", "contradictory", "unevaluable"),
     },
     "grounded_rationale": {
-        "cue": _whole_between(0, 2),
-        "link": _whole_between(0, 2),
-        "faithful": _whole_between(0, 1),
+        "cue": whole_between(0, 2),
+        "link": whole_between(0, 2),
+        "faithful": whole_between(0, 1),
     },
-    "reasoning_quality": dict.fromkeys(_QUALITIES, _between(1, 5)),
+    "reasoning_quality": dict.fromkeys(_QUALITIES, between(1, 5)),
     "mental_health_reasoning": {
-        "key_event": _between(0, 5),
-        "mechanism": _between(0, 5),
-        "options": _each(A=_QUARTER, B=_QUARTER, C=_QUARTER, D=_QUARTER),
-        "hallucination": _between(0, 5),
+        "key_event": between(0, 5),
+        "mechanism": between(0, 5),
+        "options": each(A=_QUARTER, B=_QUARTER, C=_QUARTER, D=_QUARTER),
+        "hallucination": between(0, 5),
     },
 }
 
 
 def parse_judgement(raw: str, rubric: Rubric) -> Parsed[dict[str, Any]] | Unparsed:
-    """The labels of a rubric (FORMATS, section 2) from a judge's reply, other keys left out.
+    """The labels of one of the five rubrics of FORMATS, section 2; see ``parse_labels``.
+
+    Rubrics whose labels are not stated to be integers take fractions (4.5 of 1-5).
+    """
+    return parse_labels(raw, RUBRICS[rubric])
+
+
+def parse_labels(raw: str, checks: Mapping[str, Check]) -> Parsed[dict[str, Any]] | Unparsed:
+    """The labels {name: value} of a judge's reply, each as its check returns it; other keys are left out.
 
     The last complete object that fits wins, also where the labels stand under one wrapping key. Numeric
-    strings are numbers, booleans are not; 2.0 is an integer; words in any case. Rubrics whose labels are
-    not stated to be integers take fractions (4.5 of 1-5). Reasons, of the last object if none fits:
-    missing_label, not_a_number, not_a_label, out_of_range; else no_object, bad_json, empty,
+    strings are numbers, booleans are not; 2.0 is an integer; words in any case. Reasons, of the last object if none
+    fits: missing_label, not_a_number, not_a_label, out_of_range; else no_object, bad_json, empty,
     unclosed_thinking, only_thinking.
     """
     visible = visible_text(raw)
     if isinstance(visible, Unparsed):
         return visible
-    checks = RUBRICS[rubric]
     scan = scan_objects(visible)
     reason: Reason | None = None
     for found in reversed(scan.objects):
@@ -127,7 +143,7 @@ def parse_judgement(raw: str, rubric: Rubric) -> Parsed[dict[str, Any]] | Unpars
     return Unparsed(reason or "no_object")
 
 
-def _checked(members: Mapping[str, Any], checks: Mapping[str, _Check]) -> dict[str, Any]:
+def _checked(members: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
     if any(name not in members for name in checks):
         raise _Unfit("missing_label")
     return {name: check(members[name]) for name, check in checks.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from onlooker.text.characters import plain
 from onlooker.text.choices import visible_text
@@ -12,12 +13,18 @@ from onlooker.text.outcome import Parsed, Unparsed
 
 LOWEST, HIGHEST = 0.0, 100.0
 
-# The scale itself, when a reply repeats it: "(0-100)", "on a scale of 0 to 100".
-_SCALE = re.compile(r"(?<![\d.])0\s?(?:-|–|—|~|to|至|到)\s?100(?![\d.])", re.IGNORECASE)
-_TOKEN = re.compile(
-    r"(?<![\w.,])(?P<number>[+\-−]?\d+(?:\.\d+)?)"
-    r"(?P<tail>\s?/\s?100(?!\d)|\s+out\s+of\s+100(?!\d)|\s?%|\s?分)?(?![^\W\u3000-\uffff])(?!\.\d|,\d)"
-)
+
+@cache
+def _patterns(low: int, high: int) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The scale itself, when a reply repeats it ("(0-100)", "on a scale of 0 to 100"); and a number on it."""
+    scale = rf"(?<![\d.]){low}\s?(?:-|–|—|~|to|至|到)\s?{high}(?![\d.])"
+    token = (
+        r"(?<![\w.,])(?P<number>[+\-−]?\d+(?:\.\d+)?)"
+        rf"(?P<tail>\s?/\s?{high}(?!\d)|\s+out\s+of\s+{high}(?!\d)|\s?%|\s?分)?(?![^\W\u3000-\uffff])(?!\.\d|,\d)"
+    )
+    return re.compile(scale, re.IGNORECASE), re.compile(token)
+
+
 _ANY_DIGITS = re.compile(r"(?<![A-Za-z_\d])\d+")
 
 
@@ -48,8 +55,8 @@ def parse_intensity(reply: str, moment_ids: Sequence[str]) -> Parsed[dict[str, f
     return Parsed(numbers, "object", repaired=not scan.sound)
 
 
-def parse_number(reply: str) -> Parsed[float] | Unparsed:
-    """The one number of a reply, in [0, 100]: "72", "Score: 72", "72/100", "72 out of 100".
+def parse_number(reply: str, low: int = int(LOWEST), high: int = int(HIGHEST)) -> Parsed[float] | Unparsed:
+    """The one number of a reply, in [low, high]: "72", "Score: 72", "72/100", "72 out of 100".
 
     A repeated scale ("0-100") is not a number of its own. Two numbers, even equal ones, are none: which
     one was meant is not ours to say. Reasons: empty, unclosed_thinking, only_thinking, no_number,
@@ -58,9 +65,10 @@ def parse_number(reply: str) -> Parsed[float] | Unparsed:
     visible = visible_text(reply)
     if isinstance(visible, Unparsed):
         return visible
-    text = _SCALE.sub(" ", plain(visible))
-    tokens = list(_TOKEN.finditer(text))
-    digits = sum(1 for _ in _ANY_DIGITS.finditer(_TOKEN.sub(" ", text)))
+    scale, token = _patterns(low, high)
+    text = scale.sub(" ", plain(visible))
+    tokens = list(token.finditer(text))
+    digits = sum(1 for _ in _ANY_DIGITS.finditer(token.sub(" ", text)))
     if not tokens:
         return Unparsed("not_a_number" if digits else "no_number")
     if len(tokens) > 1 or digits:
@@ -70,6 +78,6 @@ def parse_number(reply: str) -> Parsed[float] | Unparsed:
         number = as_number("0" + tokens[0]["number"].lstrip("+0"))
     if number is None:
         return Unparsed("not_a_number")
-    if not LOWEST <= number <= HIGHEST:
+    if not low <= number <= high:
         return Unparsed("out_of_range")
     return Parsed(number, "number")

@@ -16,7 +16,7 @@ from onlooker.benchmarks.reactionbench.profile import (
     consensus_of,
     ratings_of,
 )
-from onlooker.benchmarks.reactionbench.taxonomy import PROTOCOLS, TASK_OF_PREFIX
+from onlooker.benchmarks.reactionbench.taxonomy import ONE_BY_ONE, PROTOCOLS, TASK_OF_PREFIX
 from onlooker.protocol.metric import Columns, Metric
 from onlooker.protocol.scoring import (
     Case,
@@ -58,8 +58,10 @@ def owes(condition: str, item: Item) -> bool:
 
 
 def parts(item: Item) -> tuple[str, ...]:
-    """The moments of an intensity item: each may be a call of its own."""
-    return tuple(m.id for m in item.moments) if isinstance(item, IntensityItem) else ()
+    """The moments of an intensity item, the candidates of a matching item: each may be a call of its own."""
+    if isinstance(item, IntensityItem):
+        return tuple(moment.id for moment in item.moments)
+    return tuple(candidate.id for candidate in item.candidates) if isinstance(item, MatchingItem) else ()
 
 
 def common(a: str, b: str) -> str:
@@ -88,9 +90,28 @@ def grade(item: Item, private: Private, reply: Reply) -> Grade:
 def _grade_matching(item: MatchingItem, private: Private, reply: Reply) -> Grade:
     value = None if reply.answer is None else reply.answer.value
     distances = distances_s(item, private)
+    if isinstance(value, Mapping):
+        return _grade_likelihoods(value, private, distances)
     chosen = value[0] if isinstance(value, tuple) else ""
     off = {"distance_s": distances[chosen]} if chosen in distances else {}
     return Grade(exact_credit(private, reply), conditional=off)
+
+
+def _grade_likelihoods(rated: Mapping[str, float], private: Private, distances: Mapping[str, float]) -> Grade:
+    """Candidates rated one by one (paper, appendix D.12): credit for the right one alone at the top.
+
+    ``random_tie``: the chance of the right one where a tie at the top is broken at random; ``tied``: 1 where there is a
+    tie; ``decided``: the credit where there is none.
+    """
+    top = [candidate for candidate, number in rated.items() if number == max(rated.values())]
+    answer = private.reference.answer if private.reference is not None else None
+    share = sum(candidate in (answer or ()) for candidate in top) / len(top)
+    credit = share if len(top) == 1 else 0.0
+    points = {"tied": float(len(top) > 1), "random_tie": share}
+    conditional = {"decided": credit} if len(top) == 1 else {}
+    if len(top) == 1 and top[0] in distances:
+        conditional["distance_s"] = distances[top[0]]
+    return Grade(credit, points=points, conditional=conditional)
 
 
 def _grade_profile(profile: Profile) -> Grade:
@@ -121,6 +142,15 @@ def metrics(cases: Sequence[Case], scope: Scope) -> list[Metric]:
     matching = [case for case in cases if isinstance(case.item, MatchingItem)]
     if matching:
         found += answer_metrics(cases, scope) + _distance_metrics(matching)
+        if scope.condition.startswith(ONE_BY_ONE):
+            columns = _columns(matching)
+            found += [
+                columns.mean("srm.tie_rate", [case.grade.points.get("tied") for case in matching]),
+                columns.mean(
+                    "srm.random_tie_accuracy", [case.grade.points.get("random_tie", 0.0) for case in matching]
+                ),
+                columns.mean("srm.decided_accuracy", [case.grade.conditional.get("decided") for case in matching]),
+            ]
     rationale = [case for case in cases if isinstance(case.item, RationaleItem)]
     if rationale:
         columns = _columns(rationale)

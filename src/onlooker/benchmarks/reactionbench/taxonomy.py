@@ -20,6 +20,9 @@ TASK_OF_PREFIX = {
 tasks.
 """
 
+ONE_BY_ONE = ("matching_per_option", "matching_side_by_side")
+"""How the names of conditions begin that rate each candidate in a call of its own."""
+
 INTENSITY_RUBRIC = "intensity"
 """The rubric of the human ratings: 0 calm, 1 mild, 2 clear, 3 peak."""
 

@@ -14,10 +14,11 @@ import numpy as np
 from onlooker.benchmarks.mmhbench.scoring import PARTS, REASONING
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Cell, Findings, Material, Table
-from onlooker.stats.cluster import FEW_CLUSTERS, Floats, Ints, cluster_weights
+from onlooker.stats.cluster import FEW_CLUSTERS, cluster_weights
 from onlooker.stats.interval import percentile_interval
 from onlooker.stats.ranks import spearman
 from onlooker.stats.seeds import generator
+from onlooker.stats.weighted_ranks import spearman_draws
 
 NAMES = (*PARTS, "mean")
 Reply = tuple[str, str, str, int | None]
@@ -45,7 +46,7 @@ def judge_and_human(material: Material) -> Findings:
         elif len(episodes) < 2:
             notes.append(f"{name}: no interval, {FEW_CLUSTERS}")
         else:
-            draws = _drawn(a, b, cluster, weights)
+            draws = spearman_draws(a.tolist(), b.tolist(), cluster, weights)
             low, high = percentile_interval(draws) or (None, None)
             if undefined := int(np.isnan(draws).sum()):
                 notes.append(f"{name}: {undefined} of {material.draws} draws left out because undefined there")
@@ -87,27 +88,6 @@ def _points(material: Material, judge: str) -> dict[Reply, tuple[float, ...]]:
         ]
         found[row.item, row.model, row.condition, row.seed] = (*parts, sum(parts) / len(parts))
     return found
-
-
-def _drawn(a: Floats, b: Floats, cluster: Ints, weights: Any) -> Floats:
-    """Spearman's rho in every draw; NaN where it is undefined."""
-    return np.array([_weighted_rho(a, b, row[cluster].astype(np.float64)) for row in weights])
-
-
-def _weighted_rho(a: Floats, b: Floats, times: Floats) -> float:
-    """Spearman's rho of rows that stand ``times`` in the draw: Pearson's r of their average ranks."""
-    x, y = _ranks(a, times), _ranks(b, times)
-    n = times.sum()
-    x, y = x - (times @ x) / n, y - (times @ y) / n
-    spread = float(times @ (x * x)) * float(times @ (y * y))
-    # Half ranks are exact in floating point, their centred squares nearly so.
-    return float(times @ (x * y)) / spread**0.5 if spread > 1e-9 else float("nan")
-
-
-def _ranks(values: Floats, times: Floats) -> Floats:
-    _, places = np.unique(values, return_inverse=True)
-    counts = np.bincount(places, weights=times)
-    return np.asarray((np.cumsum(counts) - counts + (counts + 1) / 2)[places], dtype=np.float64)
 
 
 ANALYSIS = Analysis(

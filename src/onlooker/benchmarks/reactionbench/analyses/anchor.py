@@ -13,16 +13,14 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from onlooker.benchmarks.reactionbench.analyses.grades import DIMENSIONS, Points, Reply, grades_of, people_and_judges
 from onlooker.errors import InputError
 from onlooker.protocol.analysis import Analysis, Cell, Findings, Material, Table
 from onlooker.protocol.sheet import RUN_OPTIONS, Sheet
-from onlooker.stats.cluster import FEW_CLUSTERS, Floats
+from onlooker.stats.cluster import FEW_CLUSTERS
 from onlooker.stats.interval import percentile_interval
 from onlooker.stats.ranks import spearman
+from onlooker.stats.weighted_ranks import spearman_draws
 
 Given = Mapping[Reply, Points]
 
@@ -91,29 +89,6 @@ def judge_anchor(material: Material) -> Findings:
     return Findings(data, (Table("Spearman's rho of judge and people", heads, tuple(rows)),), (), tuple(notes))
 
 
-def weighted_spearman(x: Sequence[float], y: Sequence[float], weights: NDArray[Any]) -> Floats:
-    """Spearman's rho of rows drawn ``weights`` times, (draws, rows) -> (draws,); NaN where one list does not vary.
-
-    A row drawn twice is two tied rows: ranks are those of the drawn sample, ties sharing the mean of their places.
-    """
-    w = weights.astype(np.float64)
-    n = w.sum(axis=1, keepdims=True)
-    ranks = [_weighted_ranks(np.asarray(values, dtype=np.float64), w) for values in (x, y)]
-    centred = [rank - (w * rank).sum(axis=1, keepdims=True) / n for rank in ranks]
-    together = (w * centred[0] * centred[1]).sum(axis=1)
-    spread = [(w * one**2).sum(axis=1) for one in centred]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        flat = (spread[0] <= 1e-9) | (spread[1] <= 1e-9)
-        return np.where(flat, np.nan, together / np.sqrt(spread[0] * spread[1]))
-
-
-def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
-    distinct, place = np.unique(values, return_inverse=True)
-    counts = np.column_stack([weights[:, place == k].sum(axis=1) for k in range(distinct.size)])
-    ranks = np.cumsum(counts, axis=1) - counts + (counts + 1) / 2
-    return np.asarray(ranks[:, place], dtype=np.float64)
-
-
 def _dimension(
     sheet: Sheet, dimension: str, replies: Sequence[Reply], judge: Given, people: Sequence[Given]
 ) -> tuple[dict[str, Any], str | None]:
@@ -137,8 +112,7 @@ def _interval(
     if sheet.clusters < 2:
         return None, None, FEW_CLUSTERS
     cluster = sheet.columns([reply[0] for reply in replies]).clusters
-    draws = [weighted_spearman(x, y, block[:, cluster]) for block in np.array_split(sheet.weights(), 10)]
-    ends = percentile_interval(np.concatenate(draws))
+    ends = percentile_interval(spearman_draws(x, y, cluster, sheet.weights()))
     return (None, None, "undefined in every draw") if ends is None else (*ends, None)
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from onlooker.errors import InputError
-from onlooker.protocol.scoring import Family, Labels
+from onlooker.protocol.scoring import Answer, Family, Labels
+from onlooker.protocol.shown import OPTIONS_SHOWN, mapped_back, relabelled
 from onlooker.records.digest import asked_sha256
 from onlooker.records.jsonl import read_rows
 from onlooker.records.public import Item
-from onlooker.records.results import Judgement, Prediction, plan_path, read_plan
+from onlooker.records.results import Judgement, Outcome, Prediction, plan_path, read_plan
+from onlooker.text.outcome import Unparsed
 
 _SHOWN_IDS = 10
 Seed = int | None
@@ -148,6 +150,42 @@ def read_judged(files: Sequence[Path], family: Family, items: Mapping[str, Item]
         if row.status == "ok" and row.labels is not None and rubric.accepts(row.labels, items[row.item]):
             valid[row.model, row.condition, row.seed, row.item][row.rubric] = row.labels
     return Judged(valid, frozenset(about), unused)
+
+
+def read_reply(family: Family, item: Item, calls: Mapping[str | None, Prediction]) -> tuple[Outcome, Answer | None]:
+    """The outcome of an item's call or calls, and the answer where it is ``scored``.
+
+    An item of several calls has the outcome of its first part, in the order of the item, that
+    failed.
+    """
+    if not calls:
+        return "missing", None
+    if None in calls:
+        return _read_call(family, item, calls[None])
+    numbers: dict[str, float] = {}
+    repaired = False
+    for part in family.parts(item):
+        if part not in calls:
+            return "missing", None
+        outcome, answer = _read_call(family, item, calls[part])
+        if answer is None:
+            return outcome, None
+        assert isinstance(answer.value, int | float), "a part of an item is answered with one number"
+        numbers[part] = float(answer.value)
+        repaired = repaired or answer.repaired
+    return "scored", Answer(numbers, repaired=repaired)
+
+
+def _read_call(family: Family, item: Item, call: Prediction) -> tuple[Outcome, Answer | None]:
+    if call.status in {"empty", "refused", "error"}:
+        return call.status, None
+    if call.status == "ok" and not call.raw.strip():
+        return "empty", None
+    shown = call.extra.get(OPTIONS_SHOWN)
+    answer = family.parse(item if shown is None else relabelled(item, shown), call.raw, call.part)
+    if isinstance(answer, Unparsed):
+        return ("truncated" if call.status == "truncated" else "unparsed"), None
+    return "scored", answer if shown is None else mapped_back(answer, shown)
 
 
 def _read(files: Sequence[Path], kind: type[_Row], names: tuple[str, ...]) -> list[tuple[_Row, str, Path]]:
