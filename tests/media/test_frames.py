@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from onlooker.errors import InputError, NoStream
-from onlooker.media.frames import Sampled, sample, write_frames
+from onlooker.media.frame_files import write_frames
+from onlooker.media.frames import Sampled, sample
 
 from .making import COUNTER_RATE, Pixels, counted, counter, gray, pixels, remux, tone, write
 from .test_card import cut

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from concurrent.futures import ProcessPoolExecutor
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from onlooker.errors import UnreadableMedia
-from onlooker.media import digest
-from onlooker.media.cache import cached_sample, cached_transcribe
+from onlooker.errors import InputError, UnreadableMedia
+from onlooker.media import cache, digest
+from onlooker.media.cache import cached_probe, cached_sample, cached_sound, cached_transcribe
+from onlooker.media.card import probe
 from onlooker.media.digest import file_sha256, write_atomically
 from onlooker.media.frames import Sampled, sample
+from onlooker.media.sound import read_sound, wav_bytes
 
 from .making import counted, counter, write
 
 
-def entries(cache_dir: Path) -> set[Path]:
-    return {p for p in cache_dir.rglob("*.frames") if p.is_file()}
+def entries(cache_dir: Path, kind: str = "frames") -> list[Path]:
+    return sorted((cache_dir / kind).rglob("*.entry"))
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise AssertionError("worked again")
 
 
 def test_the_cached_value_equals_the_sampled_one(gray_counter: Path, tmp_path: Path) -> None:
@@ -34,16 +42,20 @@ def test_the_cached_value_equals_the_sampled_one(gray_counter: Path, tmp_path: P
 
 
 def test_a_warm_read_neither_hashes_nor_decodes(
-    gray_counter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two_tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cold = cached_sample(tmp_path, gray_counter, "uniform:4")
+    def everything() -> tuple[object, ...]:
+        return (
+            cached_sample(tmp_path, two_tracks, "uniform:4"),
+            cached_probe(tmp_path, two_tracks),
+            cached_sound(tmp_path, two_tracks),
+        )
 
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("worked again")
-
+    cold = everything()
     monkeypatch.setattr(digest, "_hash", refuse)
-    monkeypatch.setattr("onlooker.media.cache.sample", refuse)
-    assert cached_sample(tmp_path, gray_counter, "uniform:4") == cold
+    for name in ("sample", "probe", "read_sound"):
+        monkeypatch.setattr(cache, name, refuse)
+    assert everything() == cold
 
 
 def test_another_file_under_the_same_name_misses(folder: Path, tmp_path: Path) -> None:
@@ -56,11 +68,37 @@ def test_another_file_under_the_same_name_misses(folder: Path, tmp_path: Path) -
     assert counted(cached_sample(tmp_path / "c", path, "midpoint").frames[0].jpeg) == 42
 
 
-def test_a_copy_under_another_name_hits(gray_counter: Path, tmp_path: Path) -> None:
+def test_other_content_of_the_same_size_with_its_old_time_put_back_misses(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"before")
+    before = path.stat()
+    assert file_sha256(path, tmp_path / "c") == sha256(b"before").hexdigest()
+    with path.open("r+b") as file:
+        file.write(b"after!")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    assert file_sha256(path, tmp_path / "c") == sha256(b"after!").hexdigest()
+
+
+def test_a_file_that_changes_right_after_it_was_hashed_misses(tmp_path: Path) -> None:
+    """Stamps move in ticks of the kernel: two changes within one look alike."""
+    path = tmp_path / "a.bin"
+    for number in range(30):
+        content = b"%06d" % number
+        path.write_bytes(content)
+        assert file_sha256(path, tmp_path / "c") == sha256(content).hexdigest()
+
+
+def test_a_copy_or_a_renamed_file_hits(gray_counter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "another name.bin"
     shutil.copy(gray_counter, copy)
     first = cached_sample(tmp_path / "c", gray_counter, "uniform:2")
+    monkeypatch.setattr(cache, "sample", refuse)
     assert cached_sample(tmp_path / "c", copy, "uniform:2") == first
+    (tmp_path / "elsewhere").mkdir()
+    moved = copy.rename(tmp_path / "elsewhere" / "视频 😀.mp4")
+    assert cached_sample(tmp_path / "c", moved, "uniform:2") == first
     assert len(entries(tmp_path / "c")) == 1
 
 
@@ -73,6 +111,20 @@ def test_everything_asked_for_is_part_of_the_key(gray_counter: Path, tmp_path: P
     assert len(entries(tmp_path)) == 5
 
 
+@pytest.mark.parametrize("damage", ["cut", "flipped", "emptied", "grown"])
+def test_a_damaged_entry_is_made_anew(gray_counter: Path, tmp_path: Path, damage: str) -> None:
+    good = cached_sample(tmp_path, gray_counter, "uniform:3")
+    (entry,) = entries(tmp_path)
+    whole = entry.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    entry.write_bytes(
+        {"cut": whole[:-7], "flipped": bytes(flipped), "emptied": bytes(len(whole)), "grown": whole + b"x"}[damage]
+    )
+    assert cached_sample(tmp_path, gray_counter, "uniform:3") == good
+    assert entry.read_bytes() == whole
+
+
 def sample_one(arguments: tuple[Path, Path]) -> Sampled:
     return cached_sample(*arguments, "uniform:5")
 
@@ -82,15 +134,61 @@ def test_several_processes_share_a_folder(gray_counter: Path, tmp_path: Path) ->
         results = list(pool.map(sample_one, [(tmp_path, gray_counter)] * 6))
     assert all(r == sample(gray_counter, "uniform:5") for r in results)
     assert len(entries(tmp_path)) == 1
-    assert not list(tmp_path.rglob(".*"))  # no scratch file is left
+    assert sorted(p.name for p in tmp_path.rglob(".*") if p.is_file()) == [
+        ".scanning",
+        ".size",
+    ]  # no scratch file is left
 
 
-def test_transcripts_are_kept(base: Path, tmp_path: Path) -> None:
+def test_the_kept_card_is_the_card(two_tracks: Path, tmp_path: Path) -> None:
+    card = probe(two_tracks)
+    assert cached_probe(tmp_path, two_tracks) == card
+    assert cached_probe(tmp_path, two_tracks) == card
+
+
+def test_the_kept_sound_is_the_sound(two_tracks: Path, base: Path, tmp_path: Path) -> None:
+    for window in (None, (1.0, 2.5)):
+        clip = read_sound(two_tracks, window=window)
+        for _ in range(2):
+            found = cached_sound(tmp_path, two_tracks, window=window)
+            assert found is not None
+            assert (found.wav, found.start_s, found.end_s) == (wav_bytes(clip), clip.start_s, clip.end_s)
+            assert found.source_sha256 == clip.source_sha256
+    assert cached_sound(tmp_path, base) is None
+    assert cached_sound(tmp_path, base) is None
+    with pytest.raises(InputError, match="a window needs"):
+        cached_sound(tmp_path, two_tracks, window=(3.0, 1.0))
+
+
+def test_transcripts_are_kept(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("faster_whisper")
     first = cached_transcribe(tmp_path, base)
     assert first.status == "no_audio"
+    monkeypatch.setattr(cache, "transcribe", refuse)
     assert cached_transcribe(tmp_path, base) == first
-    assert len(list((tmp_path / "transcripts").rglob("*.json"))) == 1
+    assert len(entries(tmp_path, "transcripts")) == 1
+
+
+def test_failures_are_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"no medium")
+    with pytest.raises(UnreadableMedia, match=r"a\.mp4"):
+        cached_sample(tmp_path / "c", path, "uniform:2")
+    write(path, counter(5))
+    assert len(cached_sample(tmp_path / "c", path, "uniform:2").frames) == 2
+
+
+def test_a_warm_read_of_64_frames_takes_under_10_ms(folder: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    noise = [rng.integers(0, 255, (144, 192, 3), dtype="uint8") for _ in range(66)]
+    path = write(folder / "rich.mp4", noise, rate=10)
+    cached_sample(tmp_path, path, "uniform:64")
+    seconds = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        assert len(cached_sample(tmp_path, path, "uniform:64").frames) == 64
+        seconds.append(time.perf_counter() - begun)
+    assert min(seconds) < 0.010
 
 
 def test_digest_of_a_rewritten_file(tmp_path: Path) -> None:
@@ -102,6 +200,16 @@ def test_digest_of_a_rewritten_file(tmp_path: Path) -> None:
     assert file_sha256(path, tmp_path / "c") == sha256(b"two!").hexdigest()
     with pytest.raises(UnreadableMedia, match=r"gone\.bin"):
         file_sha256(tmp_path / "gone.bin", tmp_path / "c")
+
+
+def test_a_damaged_digest_is_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"one")
+    file_sha256(path, tmp_path / "c")
+    (entry,) = (p for p in (tmp_path / "c" / "digests").rglob("*") if p.is_file())
+    for damage in (b"", bytes(64), b"0" * 63):
+        entry.write_bytes(damage)
+        assert file_sha256(path, tmp_path / "c") == sha256(b"one").hexdigest()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

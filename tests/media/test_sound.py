@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import wave
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onlooker.errors import InputError, NoStream
+from onlooker.errors import InputError, NoStream, UnreadableMedia
+from onlooker.media import start
+from onlooker.media.container import open_media, picture_stream
+from onlooker.media.index import read_index
 from onlooker.media.sound import SoundClip, read_sound, wav_bytes
 
-from .making import counter, gray, tone, write
+from .making import counter, gray, remux, tone, write
 
 
 def loudest_hz(samples: NDArray[np.int16]) -> float:
@@ -27,6 +31,7 @@ def onset_s(clip: SoundClip) -> float:
 
 
 def test_the_default_track_unless_asked(two_tracks: Path) -> None:
+    """Case A09."""
     chosen = read_sound(two_tracks)
     assert chosen.track == 2
     assert loudest_hz(chosen.samples) == pytest.approx(880, abs=2)
@@ -98,6 +103,7 @@ def test_a_hole_is_silence_and_later_sound_keeps_its_time(folder: Path) -> None:
 
 
 def test_no_sound_track_is_an_error_of_its_own(base: Path) -> None:
+    """Case A01."""
     with pytest.raises(NoStream, match=r"base\.mp4: has no sound track"):
         read_sound(base)
 
@@ -107,3 +113,64 @@ def test_wav(two_tracks: Path) -> None:
     with wave.open(io.BytesIO(wav_bytes(clip))) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 16_000)
         assert file.readframes(8000) == clip.samples.astype("<i2").tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "rate_hz"),
+    [("a.mp4", "aac", 44_100), ("a.mkv", "libopus", 48_000), ("a.ts", "mp2", 48_000), ("a.avi", "libmp3lame", 44_100)],
+)
+def test_a_window_gives_the_samples_of_the_whole(folder: Path, name: str, codec: str, rate_hz: int) -> None:
+    """Noise: a decoder that jumped in would give other samples. Over windows of all kinds."""
+    noise = np.random.default_rng(3).normal(0, 3000, rate_hz * 6).astype(np.int16)
+    path = write(
+        folder / f"window-{name}", counter(50), rate=10, sounds=[noise], sound_codec=codec, sound_rate_hz=rate_hz
+    )
+    whole = read_sound(path)
+    for window in ((0.0, 0.5), (0.013, 0.0140), (2.5, 4.75), (5.9, 7.0), (0.0, 60.0)):
+        part = read_sound(path, window=window)
+        begin = max(0, round((window[0] - whole.start_s) * 16_000))
+        end = max(begin, round((window[1] - whole.start_s) * 16_000))
+        assert np.array_equal(part.samples, whole.samples[begin:end]), window
+        assert part.start_s == pytest.approx(whole.start_s + begin / 16_000)
+
+
+def test_a_rate_that_changes_on_the_way_is_followed(folder: Path) -> None:
+    """Broadcasts change their sound between programmes; the clock goes on."""
+    first = write(folder / "r1.ts", sounds=[tone(500, 2, 48_000)], sound_codec="mp2", sound_rate_hz=48_000)
+    second = write(
+        folder / "r2.ts", sounds=[tone(900, 2, 32_000)], sound_codec="mp2", sound_rate_hz=32_000, sound_offset_s=2
+    )
+    joined = folder / "r12.ts"
+    joined.write_bytes(first.read_bytes() + second.read_bytes())
+    clip = read_sound(joined)
+    assert len(clip.samples) == pytest.approx(64_000, abs=3000)
+    assert loudest_hz(clip.samples[4000:28_000]) == pytest.approx(500, abs=3)
+    assert loudest_hz(clip.samples[36_000:60_000]) == pytest.approx(900, abs=3)
+
+
+def test_joined_recordings_have_no_one_clock(folder: Path) -> None:
+    one = write(folder / "j1.ts", sounds=[tone(500, 3)])
+    joined = folder / "j11.ts"
+    joined.write_bytes(one.read_bytes() * 2)
+    with pytest.raises(UnreadableMedia, match=r"j11\.ts: the sound's time stamps jump, found '-3\.\d s'"):
+        read_sound(joined)
+
+
+def test_the_zero_is_found_without_reading_the_picture(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same zero as the index has, in containers of every kind; a picture that cannot be decoded does not matter."""
+    clips = {
+        "z.mp4": {"b_frames": 3}, "z.mkv": {"b_frames": 3, "offset_s": 2.0}, "z.ts": {"b_frames": 2, "offset_s": 1.0},
+        "z.avi": {"codec": "mpeg4", "b_frames": 2}, "z.webm": {"codec": "libvpx"}, "z.flv": {"codec": "flv"},
+        "z.mpg": {"codec": "mpeg2video", "b_frames": 2},
+    }  # fmt: skip
+    paths = [write(folder / name, counter(50), rate=25, **options) for name, options in clips.items()]  # type: ignore[arg-type]
+    paths.append(remux(paths[0], folder / "z-edit.mp4", shift_s=Fraction(-1, 5)))
+    expected = []
+    for path in paths:
+        with open_media(path) as container:
+            stream = picture_stream(container)
+            assert stream is not None
+            index = read_index(container, stream, path)
+            expected.append(index.start_pts * index.time_base)
+    monkeypatch.setattr(start, "read_index", lambda *_: pytest.fail("the whole picture was read"))
+    assert [start.picture_start_s(path) for path in paths] == expected

@@ -8,8 +8,10 @@ import pytest
 
 from onlooker.assets import is_present, locate
 from onlooker.errors import InputError, UnreadableMedia
-from onlooker.media.speech import transcribe
+from onlooker.media.sound import read_sound
+from onlooker.media.speech import speech_stretches, transcribe
 from onlooker.media.transcript import render_transcript
+from onlooker.media.word_errors import count_word_errors
 
 from .making import write
 
@@ -44,11 +46,30 @@ def test_an_english_model_refuses_other_languages(silent: Path) -> None:
         transcribe(silent, language="zh")
 
 
+def test_a_folder_without_a_model_is_named(silent: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no Whisper model for CTranslate2 \(no model\.bin\)"):
+        transcribe(silent, model=str(tmp_path))
+
+
+@needs_weights
+@pytest.mark.skipif(not is_present("clips-moonshine"), reason="needs: onlooker assets get clips-moonshine")
+def test_a_folder_reads_as_its_asset_and_real_anaphora_is_not_suspect(silent: Path) -> None:
+    reading = locate("clips-moonshine", "two_cities.wav")
+    transcript = transcribe(reading, model=str(locate("whisper-tiny-en")))
+    assert transcript.segments == transcribe(reading).segments
+    assert [s.suspect for s in transcript.segments] == [None] * len(transcript.segments)
+    said = " ".join(s.text for s in transcript.segments)
+    opening = "It was the best of times. It was the worst of times. It was the age of wisdom."
+    assert count_word_errors(opening, said[: len(opening)]).rate == 0
+    heard = speech_stretches(read_sound(reading))
+    assert all(begin < end for begin, end in heard)
+    assert sum(end - begin for begin, end in heard) > 30
+    assert speech_stretches(read_sound(silent)) == []
+
+
 @needs_weights
 @pytest.mark.skipif(not is_present("clips-moonshine"), reason="needs: onlooker assets get clips-moonshine")
 def test_words_that_are_said_with_times_inside_the_sound(folder: Path) -> None:
-    from onlooker.media.sound import read_sound
-
     transcript = transcribe(locate("clips-moonshine", "beckett.wav"))
     assert transcript.status == "ok"
     assert transcript.language == "en"

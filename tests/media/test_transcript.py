@@ -146,6 +146,9 @@ def test_ttml(tmp_path: Path) -> None:
         Segment(3.0, 3.5, "three"),
     )
     path.write_text('<tt><p begin="10f" end="2s">x</p></tt>')
+    with pytest.raises(InputError, match=r"paragraph 1: a time in frames or ticks needs ttp:frameRate"):
+        read_transcript(path)
+    path.write_text('<tt><p begin="soon" end="2s">x</p></tt>')
     with pytest.raises(InputError, match="clock time"):
         read_transcript(path)
     path.write_text('<!DOCTYPE x [<!ENTITY a "b">]><tt/>')

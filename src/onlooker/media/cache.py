@@ -1,28 +1,46 @@
-"""Sampled frames and transcripts kept by content: what was read is never read again, what changed
-is never taken for it.
+"""What was read of media, kept by content: what was read is never read again, what changed is never taken for it.
 
 A key is the SHA-256 of the file's digest, everything asked for, and the versions of the code that
-answers. A file's name is no part of it. Entries are written atomically, so any number of processes
-may share a folder; what a kill leaves behind is never an entry.
+answers. A file's name is no part of it, and neither is the model or the condition that asks. How entries lie on disk,
+how processes share them and what bounds them: ``store``.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any, TypeVar
 
-from onlooker.errors import MissingExtra
-from onlooker.media.digest import file_sha256, write_atomically
-from onlooker.media.frames import Frame, Sampled, sample
+import numpy as np
+from pydantic import TypeAdapter
+
+from onlooker.errors import MissingExtra, NoStream
+from onlooker.media import keyframes
+from onlooker.media.card import MediaCard, probe
+from onlooker.media.digest import file_sha256
+from onlooker.media.encoders import ImageTextEncoder
+from onlooker.media.frames import DamagePolicy, Sampled, sample
 from onlooker.media.grid import Policy, parse_policy
+from onlooker.media.sound import read_sound, wav_bytes
 from onlooker.media.speech import model_sha256, speech_version, transcribe
-from onlooker.media.transcript import Transcript, read_transcript, write_transcript
+from onlooker.media.speech_endpoint import DEFAULT_KEY_VARIABLE
+from onlooker.media.store import kept
+from onlooker.media.transcript import Transcript
 
-# Raised whenever the same request would give other frames, or an entry is written in another form.
-_FRAMES_REVISION = 2
-_TRANSCRIPT_REVISION = 1
+# Raised whenever the same request would give something else, or an entry is written in another form.
+_FRAMES_REVISION = 3
+_TRANSCRIPT_REVISION = 2
+_CARD_REVISION = 1
+_SOUND_REVISION = 1
+_KEYFRAMES_REVISION = 1
+
+Window = tuple[float, float]
+T = TypeVar("T")
+_adapters: dict[type[Any], tuple[TypeAdapter[Any], str]] = {}
 
 
 def cached_sample(
@@ -30,9 +48,10 @@ def cached_sample(
     path: Path,
     policy: Policy | str,
     *,
-    window: tuple[float, float] | None = None,
+    window: Window | None = None,
     max_side_px: int = 512,
     jpeg_quality: int = 90,
+    damage: DamagePolicy = "skip",
 ) -> Sampled:
     """``sample`` through the cache in ``cache_dir``: the same value, from disk where it is there.
     Raises what ``sample`` raises."""
@@ -41,26 +60,30 @@ def cached_sample(
     request = [
         digest,
         str(policy),
-        None if window is None else [float(t) for t in window],
+        policy.times_s,
+        _plain(window),
         max_side_px,
         jpeg_quality,
+        damage,
         decoder_version(),
         _FRAMES_REVISION,
+        _adapter(Sampled)[1],
     ]
-    entry = _entry(cache_dir / "frames", request, "frames")
-    known = _read_sampled(entry)
-    if known is not None:
-        return known
-    sampled = sample(
-        path,
-        policy,
-        window=window,
-        max_side_px=max_side_px,
-        jpeg_quality=jpeg_quality,
-        source_sha256=digest,
-    )
-    write_atomically(entry, _sampled_bytes(sampled))
-    return sampled
+
+    def make() -> bytes:
+        return _sampled_bytes(
+            sample(
+                path,
+                policy,
+                window=window,
+                max_side_px=max_side_px,
+                jpeg_quality=jpeg_quality,
+                source_sha256=digest,
+                damage=damage,
+            )
+        )
+
+    return _sampled(kept(cache_dir, "frames", request, make))
 
 
 def cached_transcribe(
@@ -70,26 +93,121 @@ def cached_transcribe(
     model: str = "whisper-tiny-en",
     language: str | None = None,
     track: int | None = None,
+    base_url: str | None = None,
+    key_variable: str = DEFAULT_KEY_VARIABLE,
 ) -> Transcript:
     """``transcribe`` through the cache in ``cache_dir``: the same value, from disk where it is
-    there."""
+    there. Which server answered is part of the key, the key to it is not."""
     request = [
         file_sha256(path, cache_dir),
         model_sha256(model, cache_dir),
         language,
         track,
+        base_url,
         speech_version(),
         decoder_version(),
         _TRANSCRIPT_REVISION,
     ]
-    entry = _entry(cache_dir / "transcripts", request, "json")
-    if entry.is_file():
-        return read_transcript(entry)
-    transcript = transcribe(path, model=model, language=language, track=track)
-    write_transcript(transcript, entry)
-    return transcript
+    return _kept_value(
+        cache_dir,
+        "transcripts",
+        request,
+        Transcript,
+        lambda: transcribe(
+            path, model=model, language=language, track=track, base_url=base_url, key_variable=key_variable
+        ),
+    )
 
 
+def cached_probe(cache_dir: Path, path: Path) -> MediaCard:
+    """``probe`` through the cache in ``cache_dir``."""
+    request = [file_sha256(path, cache_dir), decoder_version(), _CARD_REVISION]
+    return _kept_value(cache_dir, "cards", request, MediaCard, lambda: probe(path, cache_dir=cache_dir))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSound:
+    """A stretch of sound as a WAV file (16 kHz, mono, 16 bit), ``start_s`` to ``end_s`` of its source."""
+
+    wav: bytes
+    start_s: float
+    end_s: float
+    source_sha256: str
+
+
+def cached_sound(cache_dir: Path, path: Path, *, window: Window | None = None) -> KeptSound | None:
+    """``read_sound`` of the default track as WAV, through the cache; None for a file without a sound track."""
+    digest = file_sha256(path, cache_dir)
+
+    def make() -> bytes:
+        try:
+            clip = read_sound(path, window=window, source_sha256=digest)
+        except NoStream:
+            return _joined({"silent": True}, b"")
+        end_s = clip.start_s + len(clip.samples) / clip.rate_hz
+        return _joined({"start_s": clip.start_s, "end_s": end_s}, wav_bytes(clip))
+
+    request = [digest, _plain(window), decoder_version(), _SOUND_REVISION]
+    head, wav = _parted(kept(cache_dir, "sounds", request, make))
+    return None if "silent" in head else KeptSound(wav, head["start_s"], head["end_s"], digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyframes:
+    """Times in seconds chosen by ``bolt``, rising, each with the cosine of frame and text; of ``candidates`` frames."""
+
+    times_s: tuple[float, ...]
+    similarities: tuple[float, ...]
+    candidates: int
+
+    def policy(self, count: int) -> Policy:
+        """``bolt:count`` as ``sample`` takes it."""
+        return keyframes.at_times(count, self.times_s)
+
+
+def cached_keyframes(
+    cache_dir: Path,
+    path: Path,
+    count: int,
+    query: str,
+    encoder: ImageTextEncoder,
+    *,
+    window: Window | None = None,
+) -> Keyframes:
+    """At most ``count`` key frames of ``path`` for the text ``query`` (see ``keyframes``), through the cache.
+
+    The pictures of a medium are embedded once for all texts, and a warm call does not ask the encoder at all. Raises
+    what ``sample`` and the encoder raise, and ``InputError`` for a blank text.
+    """
+    embedded = [
+        file_sha256(path, cache_dir),
+        _plain(window),
+        str(keyframes.CANDIDATE_RATE_HZ),
+        keyframes.CANDIDATE_SIDE_PX,
+        keyframes.CANDIDATE_JPEG_QUALITY,
+        encoder.fingerprint,
+        decoder_version(),
+        _KEYFRAMES_REVISION,
+    ]
+
+    def embed() -> bytes:
+        duration_s = cached_probe(cache_dir, path).duration_s
+        times_s, vectors = keyframes.embed_candidates(path, duration_s, encoder, window=window)
+        return _joined({"times_s": times_s, "width": vectors.shape[1]}, vectors.astype("<f4").tobytes())
+
+    def choose() -> Keyframes:
+        text = keyframes.embed_query(query, encoder)
+        head, data = _parted(kept(cache_dir, "embeddings", embedded, embed))
+        cosines = keyframes.similarities(np.frombuffer(data, "<f4").reshape(-1, head["width"]), text)
+        places = keyframes.choose(cosines.tolist(), count)
+        times_s = tuple(float(head["times_s"][place]) for place in places)
+        return Keyframes(times_s, tuple(float(cosines[place]) for place in places), len(cosines))
+
+    request = [embedded, query, count, keyframes.EXPONENT]
+    return _kept_value(cache_dir, "keyframes", request, Keyframes, choose)
+
+
+@cache
 def decoder_version() -> str:
     """Versions of the decoder and of the JPEG writer, which both decide a frame's bytes."""
     try:
@@ -100,36 +218,48 @@ def decoder_version() -> str:
     return f"av {av.__version__}, pillow {PIL.__version__}"
 
 
-def _entry(folder: Path, request: Sequence[object], suffix: str) -> Path:
-    key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
-    return folder / key[:2] / f"{key}.{suffix}"
+def _kept_value(cache_dir: Path, kind: str, request: Sequence[object], shape: type[T], make: Callable[[], T]) -> T:
+    """``kept`` for a frozen value of plain fields. Its fields are part of the key: a value of another shape is made
+    anew."""
+    values, fields = _adapter(shape)
+    value: T = values.validate_json(kept(cache_dir, kind, [*request, fields], lambda: values.dump_json(make())))
+    return value
+
+
+def _adapter(shape: type[Any]) -> tuple[TypeAdapter[Any], str]:
+    if shape not in _adapters:
+        values = TypeAdapter(shape)
+        _adapters[shape] = values, json.dumps(values.json_schema(), sort_keys=True)
+    return _adapters[shape]
+
+
+def _plain(window: Window | None) -> list[float] | None:
+    return None if window is None else [float(t) for t in window]
+
+
+def _joined(head: dict[str, Any], data: bytes) -> bytes:
+    """One line of JSON that says what follows, then the data."""
+    return b"".join((json.dumps(head).encode(), b"\n", data))
+
+
+def _parted(body: bytes) -> tuple[dict[str, Any], bytes]:
+    line, _, data = body.partition(b"\n")
+    return json.loads(line), data
 
 
 def _sampled_bytes(sampled: Sampled) -> bytes:
-    """One line of JSON that says what follows, then the JPEG files one after the other."""
+    """Everything but the pictures, then these one after the other."""
+    bare = replace(sampled, frames=tuple(replace(f, jpeg=b"") for f in sampled.frames))
     head = {
-        "source_sha256": sampled.source_sha256,
-        "policy": sampled.policy,
-        "wanted": sampled.wanted,
-        "missing": sampled.missing,
-        "frames": [
-            [f.index, f.time_s, f.pts_s, f.status, len(f.jpeg), f.width_px, f.height_px] for f in sampled.frames
-        ],
+        "sampled": _adapter(Sampled)[0].dump_python(bare, mode="json"),
+        "sizes": [len(f.jpeg) for f in sampled.frames],
     }
-    return b"".join([json.dumps(head).encode(), b"\n", *(f.jpeg for f in sampled.frames)])
+    return _joined(head, b"".join(f.jpeg for f in sampled.frames))
 
 
-def _read_sampled(entry: Path) -> Sampled | None:
-    try:
-        data = entry.read_bytes()
-    except FileNotFoundError:
-        return None
-    line, _, pictures = data.partition(b"\n")
-    head = json.loads(line)
-    frames: list[Frame] = []
-    place = 0
-    for index, time_s, pts_s, status, size, width_px, height_px in head["frames"]:
-        jpeg = pictures[place : place + size]
-        place += size
-        frames.append(Frame(index, time_s, pts_s, status, jpeg, width_px, height_px, head["source_sha256"]))
-    return Sampled(tuple(frames), head["source_sha256"], head["policy"], head["wanted"], tuple(head["missing"]))
+def _sampled(body: bytes) -> Sampled:
+    head, pictures = _parted(body)
+    bare: Sampled = _adapter(Sampled)[0].validate_python(head["sampled"])
+    ends = list(accumulate(head["sizes"], initial=0))
+    frames = (replace(f, jpeg=pictures[i:j]) for f, (i, j) in zip(bare.frames, pairwise(ends), strict=True))
+    return replace(bare, frames=tuple(frames))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onlooker.errors import InputError, MissingExtra, NoStream, UnreadableMedia
 
@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.packet import Packet
     from av.stream import Stream
+    from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
+
+# libav's names of formats.
+MOV = "mov,mp4,m4a,3gp,3g2,mj2"
+MATROSKA = "matroska,webm"
+AVI = "avi"
+ASF = "asf"
+# Colour codes (ITU-T H.273) that are met every day: BT.709, not stated, BT.470, BT.601, BT.2020, sRGB, PQ, HLG.
+_USUAL_MATRICES = {1, 2, 5, 6, 9}
+_USUAL_PRIMARIES = {1, 2, 5, 6, 9}
+_USUAL_TRANSFERS = {1, 2, 4, 5, 6, 13, 14, 15, 16, 18}
 
 
 @contextmanager
@@ -64,13 +75,19 @@ def is_default(stream: Stream) -> bool:
     return bool(stream.disposition & Disposition.default)
 
 
-def picture_stream(container: InputContainer) -> VideoStream | None:
-    """The video stream a player shows: the first marked default, else the first. Attached pictures
-    do not count."""
+def attached_pictures(container: InputContainer) -> list[VideoStream]:
+    """Covers and thumbnails: the video streams that are no video."""
     from av.stream import Disposition  # noqa: PLC0415 - an extra
 
     unfit = Disposition.attached_pic | Disposition.timed_thumbnails
-    streams = [s for s in container.streams.video if not s.disposition & unfit and s.codec_context]
+    return [s for s in container.streams.video if s.disposition & unfit]
+
+
+def picture_stream(container: InputContainer) -> VideoStream | None:
+    """The video stream a player shows: the first marked default, else the first. Attached pictures
+    do not count."""
+    covers = {s.index for s in attached_pictures(container)}
+    streams = [s for s in container.streams.video if s.index not in covers and s.codec_context]
     return next((s for s in streams if is_default(s)), streams[0] if streams else None)
 
 
@@ -130,12 +147,39 @@ def steady_picture(container: InputContainer) -> VideoStream:
     return stream
 
 
+def demuxed(container: InputContainer, streams: Stream | list[Any]) -> Iterator[Packet[Any]]:
+    """``container.demux(streams)``, the empty packets at the end included. Where further streams came up on the way
+    (MPEG-TS, mostly damaged), PyAV ends it with an ``IndexError``, after the last packet of those that are wanted."""
+    try:
+        yield from container.demux(streams)
+    except IndexError:
+        return
+
+
 def packets_of(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
     """Packets with content, up to the end or to where the demuxer gives up; the index counts them
     in the same way."""
     from av.error import FFmpegError  # noqa: PLC0415 - an extra
 
     try:
-        yield from (p for p in container.demux(stream) if p.size)
+        yield from (p for p in demuxed(container, stream) if p.size)
     except FFmpegError:
         return
+
+
+def is_convertible(frame: VideoFrame) -> bool:
+    """Whether the scaler takes the frame: it refuses colour matrices that are reserved (damage in a header, mostly) or
+    that it does not know (YCgCo), with an error of its own."""
+    from av.error import FFmpegError  # noqa: PLC0415 - an extra
+
+    if (
+        frame.colorspace in _USUAL_MATRICES
+        and frame.color_trc in _USUAL_TRANSFERS
+        and frame.color_primaries in _USUAL_PRIMARIES
+    ):
+        return True
+    try:
+        frame.reformat(width=16, height=16, format="rgb24")
+    except FFmpegError:
+        return False
+    return True

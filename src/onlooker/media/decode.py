@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onlooker.media.container import open_media, packets_of, steady_picture
+from onlooker.media.container import is_convertible, open_media, packets_of, steady_picture
 from onlooker.media.index import PictureIndex
 from onlooker.media.ordered import decode_in_order
 
@@ -64,22 +64,38 @@ class WantedFrames:
             first = self._key_place(pts) if self.seek and self.index.seekable else 0
             groups[first] = max(groups.get(first, 0), self._places[pts])
         damaged: list[tuple[int, int]] = []
-        for first, last in groups.items():
-            errors = len(self._damaged)
-            yield from self._run(first, last, skip=True)
-            if len(self._damaged) > errors or any(first <= bad <= last for bad in self._lost):
-                damaged.append((first, last))
+        left = sorted(groups.items())
+        while left:
+            # One opening serves all groups, as reading the tables of a long file costs as much as decoding 15 frames;
+            # a decoder that met damage serves no other group.
+            with open_media(self.path) as container:
+                stream = steady_picture(container)
+                while left:
+                    first, last = left.pop(0)
+                    errors = len(self._damaged)
+                    yield from self._run(container, stream, first, last)
+                    if len(self._damaged) > errors or any(first <= bad <= last for bad in self._lost):
+                        damaged.append((first, last))
+                        break
         if damaged:
             # What the decoder paints over damage depends on every picture before it: only a decode of all gives the
             # same by any way. Which pictures may show damage is known by now.
             for pts in self.wanted:
                 if any(first <= self._places[pts] <= last for first, last in damaged):
                     yield pts, None
-            yield from self._run(0, max(last for _, last in damaged), skip=False)
+            yield from self._from_start(max(last for _, last in damaged), skip=False)
+
+    @property
+    def met_damage(self) -> bool:
+        """Whether the decoder or the demuxer reported an error so far, in whatever frame."""
+        return bool(self._damaged or self._damaged_ticks or self._lost)
 
     def leans_on_damage(self, pts: int) -> bool:
         """Whether the decoder or the demuxer reported an error in this picture or in one that it may be predicted
-        from."""
+        from, or it is not sure when the picture is shown."""
+        unsure = self.index.unsure_from_pts
+        if unsure is not None and pts >= unsure:
+            return True
         if self.index.by_order or pts in self._damaged_ticks:
             return pts in self._damaged_ticks
         place, first = self._places[pts], self._key_place(pts)
@@ -99,15 +115,17 @@ class WantedFrames:
             at -= 1
         return self._keys[max(at, 0)]
 
-    def _run(self, first: int, last: int, *, skip: bool) -> Iterator[tuple[int, VideoFrame]]:
-        """Decode packets ``first`` to ``last`` (places in decode order); from the start if seeking
-        misses ``first``."""
-        with open_media(self.path) as container:
-            stream = steady_picture(container)
-            packets = _packets_from(container, stream, self.index, first)
-            if packets is not None:
-                yield from self._decode(stream, packets, first, last, skip=skip)
-                return
+    def _run(
+        self, container: InputContainer, stream: VideoStream, first: int, last: int
+    ) -> Iterator[tuple[int, VideoFrame]]:
+        """Decode packets ``first`` to ``last`` (places in decode order); from the start if seeking misses ``first``."""
+        packets = _packets_from(container, stream, self.index, first)
+        if packets is None:
+            yield from self._from_start(last, skip=True)
+        else:
+            yield from self._decode(stream, packets, first, last, skip=True)
+
+    def _from_start(self, last: int, *, skip: bool) -> Iterator[tuple[int, VideoFrame]]:
         with open_media(self.path) as container:
             stream = steady_picture(container)
             yield from self._decode(stream, packets_of(container, stream), 0, last, skip=skip)
@@ -146,12 +164,13 @@ class WantedFrames:
     def _checked(self, frames: list[VideoFrame], *, skip: bool) -> Iterator[tuple[int, VideoFrame]]:
         for frame in frames:
             if frame.pts is not None:
-                if frame.is_corrupt and frame.pts in self._places:
+                is_picture = is_convertible(frame)
+                if (frame.is_corrupt or not is_picture) and frame.pts in self._places:
                     if skip:
                         self._damaged.add(self._places[frame.pts])
                     else:
                         self._damaged_ticks.add(frame.pts)
-                if frame.pts in self.wanted:
+                if is_picture and frame.pts in self.wanted:
                     yield frame.pts, frame
 
     def _ordered(self) -> Iterator[tuple[int, VideoFrame]]:
@@ -161,7 +180,7 @@ class WantedFrames:
             pts = self.index.start_pts + shown.ticks
             if shown.is_damaged:
                 self._damaged_ticks.add(pts)
-            if pts in self.wanted:
+            if pts in self.wanted and is_convertible(shown.frame):
                 yield pts, shown.frame
             if pts >= last:
                 return

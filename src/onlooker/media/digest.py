@@ -1,20 +1,27 @@
 """SHA-256 of files, remembered in a side table so that a warm run hashes nothing.
 
-The table maps (absolute path, size, mtime in ns, inode) to a digest; a replaced or rewritten file
-differs in at least one of them and is hashed anew. One small file an entry, written atomically: any
-number of processes may share it.
+The table maps (absolute path, size, mtime, ctime, inode), times in ns, to a digest. A replaced, rewritten or moved file
+differs in at least one of them and is hashed anew, also where size and mtime were put back afterwards: no program sets
+a ctime. What it cannot notice: a change while the clock is set back to the very tick of the last one, writes below the
+file system (to the device, or on a network server whose attributes this machine still keeps), and bits that rot on the
+disk. One small file an entry, written atomically: any number of processes may share it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import time
 from pathlib import Path
 
 from onlooker.errors import UnreadableMedia
+from onlooker.media.store import put
 from onlooker.records.atomic import Replacement
 
-_HEX_DIGITS = 64
+_HEX = re.compile(rb"[0-9a-f]{64}")
+# File systems stamp changes by the kernel's tick, up to 10 ms: a second change within it has the stamp of the first.
+_TICK_NS = 20_000_000
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -32,22 +39,49 @@ def file_sha256(path: Path, cache_dir: Path | None = None) -> str:
     ``UnreadableMedia`` naming the file where it cannot be read.
     """
     try:
-        status = path.stat()
         if cache_dir is None:
             return _hash(path)
-        identity = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
-        entry = cache_dir / "digests" / hashlib.sha256(os.fsencode(identity)).hexdigest()
-        if entry.is_file():
-            known = entry.read_text("ascii", errors="replace").strip()
-            if len(known) == _HEX_DIGITS:
-                return known
+        entry = _entry(path, cache_dir)
+        known = _known(entry)
+        if known is not None:
+            return known
+        _outlast_tick(path)
+        entry = _entry(path, cache_dir)
         digest = _hash(path)
-        after = path.stat()
-        if (after.st_size, after.st_mtime_ns) == (status.st_size, status.st_mtime_ns):
-            write_atomically(entry, digest.encode("ascii"))
+        changed = _entry(path, cache_dir) != entry
     except OSError as error:
         raise UnreadableMedia(f"cannot be read ({error.strerror or error})", where=str(path)) from error
+    if not changed:
+        put(cache_dir, entry, digest.encode("ascii"))
     return digest
+
+
+def _entry(path: Path, cache_dir: Path) -> Path:
+    status = path.stat()
+    identity = (
+        f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0{status.st_dev}\0"
+        f"{status.st_ino}"
+    )
+    name = hashlib.sha256(os.fsencode(identity)).hexdigest()
+    return cache_dir / "digests" / name[:2] / name
+
+
+def _known(entry: Path) -> str | None:
+    try:
+        found = entry.read_bytes()
+        # The digest is used as long as its file's entries are, and must not be the first to go.
+        os.utime(entry)
+    except OSError:
+        return None
+    return found.decode("ascii") if _HEX.fullmatch(found) else None
+
+
+def _outlast_tick(path: Path) -> None:
+    """Wait until a further change would carry another stamp than the last one."""
+    status = path.stat()
+    age_ns = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
+    if 0 <= age_ns < _TICK_NS:
+        time.sleep((_TICK_NS - age_ns) / 1e9)
 
 
 def _hash(path: Path) -> str:

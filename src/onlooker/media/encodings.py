@@ -8,10 +8,12 @@ Shift_JIS, EUC-KR, Big5 and Latin text are GB18030, too, and read as nonsense. A
 * no rival that decodes the bytes without an error has as great a share of its own commonest characters.
 
 Everything else is refused, with the encodings that fit: so is Chinese in Big5, and a GB18030 file of a few rare names.
+Latin-1 and the others are read on evidence only: where the user names the encoding, or an XML declaration states it.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from onlooker.errors import InputError
@@ -43,9 +45,15 @@ _HIRAGANA_TO_KATAKANA = range(0x3041, 0x30FF)
 _RIVALS = {"Shift_JIS": "cp932", "EUC-KR": "cp949", "Big5": "big5hkscs"}
 
 
-def decode_text(data: bytes, path: Path) -> str:
-    """The text with ``\\n`` line ends. Raises ``InputError`` naming ``path`` where the encoding cannot be told."""
-    text = _decoded(data, path)
+_DECLARATION = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+
+
+def decode_text(data: bytes, path: Path, encoding: str | None = None) -> str:
+    """The text with ``\\n`` line ends. ``encoding``: its name, where the user knows it; nothing is guessed then.
+
+    Raises ``InputError`` naming ``path`` where the encoding cannot be told, is unknown, or is not that of the bytes.
+    """
+    text = _decoded(data, path) if encoding is None else _stated(data, encoding, path)
     if "\0" in text:
         raise _untold(path, [])
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -60,6 +68,9 @@ def _decoded(data: bytes, path: Path) -> str:
     text = _strict(data, "utf-8-sig")
     if text is not None:
         return text
+    declared = _DECLARATION.match(data)
+    if declared:
+        return _stated(data, declared[1].decode("ascii"), path)
     chinese = _strict(data, "gb18030")
     shares = {name: _share(_strict(data, codec), name) for name, codec in _RIVALS.items()}
     fitting = [name for name, share in shares.items() if share is not None]
@@ -69,6 +80,15 @@ def _decoded(data: bytes, path: Path) -> str:
             return chinese
         fitting = ["GB18030", *fitting]
     raise _untold(path, fitting)
+
+
+def _stated(data: bytes, encoding: str, path: Path) -> str:
+    try:
+        # A byte-order mark is no part of the words, whatever the encoding is called.
+        return data.decode(encoding).removeprefix("\ufeff")
+    except (UnicodeDecodeError, LookupError) as error:
+        what = "unknown text encoding" if isinstance(error, LookupError) else "the bytes are not in the stated encoding"
+        raise InputError(what, where=str(path), value=encoding, remedy="save the file as UTF-8") from error
 
 
 def _strict(data: bytes, codec: str) -> str | None:

@@ -8,13 +8,18 @@ state no size. Those look like shorter, whole files.
 
 Holes. A gap between two frames is a frame held for long, unless packets are known to be lost there: the demuxer flags
 a packet (MPEG-TS: its continuity counter jumps), or bytes that are no Matroska element lie in between. Not known:
-packets lost from an AVI, FLV, ASF or Ogg file, and TS packets lost in multiples of 16. Packets of an MP4 are all
-listed, so a lost one is a frame that cannot be decoded.
+packets lost from an FLV, ASF or Ogg file, and TS packets lost in multiples of 16. Packets of an MP4 are all
+listed, so a lost one is a frame that cannot be decoded. AVI counts its packets, so behind bytes that are no chunk no
+time is sure.
+
+Changed bytes. Known where something checks them: Matroska's clusters as FFmpeg writes them (CRC-32), and where the
+decoder meets what cannot be. Otherwise not known; ``tests/media/test_damage.py`` measures how often.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -22,13 +27,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from onlooker.media.matroska import matroska_is_cut, unreadable_places
+from onlooker.media.matroska import broken_clusters, matroska_is_cut, unreadable_places
 
 _ASF_FILE_PROPERTIES = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
 _TAIL_BYTES = 1 << 16
 _TS_SYNC = 0x47
 _OGG_LAST_PAGE = 4
 _TICKS_S = 10_000_000  # ASF counts in 100 ns
+_AVI_CHUNK = re.compile(rb"LIST|JUNK|idx1|ix\d\d|_PMX|ISFT|vprp|\d\d(dc|db|wb|pc|tx|sb|iv|ix)")
 # A flag stands at the packet before, at or after the loss, and pictures change order by a few packets.
 _NEAR_PACKETS = 2
 
@@ -66,6 +72,28 @@ def marked_losses(path: Path, container: str, byte_places: Sequence[int | None],
             if after is not None:
                 marks |= {max(after - 1, 0), after}  # the block that ended there may have run into the next one
     return sorted(marks)
+
+
+def changed_packets(path: Path, container: str, byte_places: Sequence[int | None]) -> set[int]:
+    """Numbers of the packets that lie in a stretch of the file which differs from its check sum."""
+    if container != "matroska,webm":
+        return set()
+    ranges = broken_clusters(path)
+    return {
+        number
+        for number, place in enumerate(byte_places)
+        if place is not None and any(first <= place < end for first, end in ranges)
+    }
+
+
+def uncounted_from(path: Path, container: str, byte_places: Sequence[int | None]) -> int | None:
+    """Number of the first packet of an AVI whose place in time is not sure, because something before it is no chunk;
+    None where all are sure. The packet that runs into it counts, too."""
+    broken_at = _avi_break(path) if container == "avi" else None
+    if broken_at is None:
+        return None
+    before = [number for number, place in enumerate(byte_places) if place is not None and place < broken_at]
+    return before[-1] if before else 0
 
 
 def holes(
@@ -116,6 +144,24 @@ def _avi(file: BinaryIO, total: int) -> bool:
     size = int.from_bytes(head[4:8], "little")
     # Writers that never came back to fill in the size leave 0 or all ones.
     return head[:4] == b"RIFF" and size not in {0, 0xFFFFFFFF} and size + 8 > total
+
+
+def _avi_break(path: Path) -> int | None:
+    """Where, in bytes from the start, something stands that is no chunk (AVI RIFF File Reference, OpenDML 1.02)."""
+    with path.open("rb") as file:
+        total = os.fstat(file.fileno()).st_size
+        place = 0
+        while place + 8 <= total:
+            file.seek(place)
+            head = file.read(12)
+            size = int.from_bytes(head[4:8], "little")
+            if head[:4] == b"RIFF" or (head[:4] == b"LIST" and head[8:] in {b"movi", b"rec "}):
+                place += 12
+            elif _AVI_CHUNK.fullmatch(head[:4]):
+                place += 8 + size + size % 2
+            else:
+                return place
+    return None
 
 
 def _asf(file: BinaryIO, total: int) -> bool:

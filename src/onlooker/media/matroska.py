@@ -1,8 +1,10 @@
-"""The outer shape of Matroska files (RFC 9559): whether the end is there, and where blocks cannot be read."""
+"""The outer shape of Matroska files (RFC 9559): whether the end is there, where blocks cannot be read, and which
+clusters differ from their check sum."""
 
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +15,7 @@ _KNOWN = {
     *(b"\x1c\x53\xbb\x6b", b"\x19\x41\xa4\x69", b"\x12\x54\xc3\x67", b"\xec", b"\xbf"),
     *(b"\xe7", b"\xa3", b"\xa0", b"\xab", b"\xa7", b"\x58\x54", b"\xaf", _EBML, _SEGMENT),
 }
+_CHECK_SUM = b"\xbf"
 _STEP_BYTES = 1 << 20
 
 
@@ -49,6 +52,46 @@ def unreadable_places(path: Path) -> list[int]:
             else:
                 place = data + size
     return places
+
+
+def broken_clusters(path: Path) -> list[tuple[int, int]]:
+    """Byte ranges, end excluded, of the Clusters that differ from their CRC-32 (RFC 8794, 11.3.1; FFmpeg writes it,
+    WebM has none): a picture in there has changed, or the sound beside it, or a time."""
+    found: list[tuple[int, int]] = []
+    with path.open("rb") as file:
+        total = os.fstat(file.fileno()).st_size
+        place = 0
+        while place < total:
+            identifier, data, size = _element(file, place)
+            if identifier not in _KNOWN:
+                place = _next_cluster(file, place + 1, total)
+            elif identifier == _SEGMENT or size is None:
+                place = data
+            elif identifier == _CLUSTER:
+                end = data + size
+                if end <= total and not _is_sound(file, data, end):
+                    found.append((place, end))
+                    end = _next_cluster(file, data, total)  # the size may be what is wrong
+                place = end
+            else:
+                place = data + size
+    return found
+
+
+def _is_sound(file: BinaryIO, start: int, end: int) -> bool:
+    """Whether the content of an element has its CRC-32, or states none."""
+    identifier, data, size = _element(file, start)
+    if identifier != _CHECK_SUM or size != 4:
+        return True
+    file.seek(data)
+    stated = int.from_bytes(file.read(4), "little")
+    found, left = 0, end - data - 4
+    while left > 0:
+        piece = file.read(min(_STEP_BYTES, left))
+        if not piece:
+            return False
+        found, left = zlib.crc32(piece, found), left - len(piece)
+    return found == stated
 
 
 def _element(file: BinaryIO, place: int) -> tuple[bytes, int, int | None]:

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A picture, its time in ticks from the first one, whether it may show damage."""
+    """A picture, its time in ticks from the first one, the number of the packet that brought it out (counting on after
+    the last), whether it may show damage."""
 
     ticks: int
+    packet: int
     frame: VideoFrame
     is_damaged: bool
 
@@ -43,7 +45,7 @@ def decode_in_order(path: Path, times: Sequence[int]) -> Iterator[Shown]:
             ticks = times[-1] + (place - len(times) + 1) * step
         first = ticks if first is None else first
         last = max(ticks - first, last + 1)  # two pictures for one packet: the second follows a tick later
-        yield Shown(last, frame, is_damaged)
+        yield Shown(last, place, frame, is_damaged)
 
 
 def _outcome(path: Path) -> Iterator[tuple[int, VideoFrame, bool]]:

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlooker.errors import InputError, MissingExtra
-from onlooker.media.digest import write_atomically
+from onlooker.media.sameness import hardly_differs, shrunk
+from onlooker.media.store import kept
 
 if TYPE_CHECKING:
     from onlooker.media.detectors.expressions import ExpressionClassifier
@@ -31,12 +32,6 @@ _KINDS: dict[str, Kind] = {"text": "text", "face": "face", "expression": "expres
 
 # Raised whenever the same picture would give other observations.
 _REVISION = 1
-# Text is not read again while no 16 x 16 block of the picture, at 256 gray pixels width, differs by more than
-# this many of 255 gray levels on average from the picture it was last read on. On 512-pixel frames noise of 6
-# levels gives 1.1, one changed letter of 14-pixel type 2.4, a changed caption of 10-pixel type 5 and more.
-SAME_TEXT_LEVELS = 2.0
-_COMPARED_WIDTH_PX = 256
-_BLOCK_PX = 16
 # On smaller faces the classifier answers, but at random.
 LEAST_EXPRESSION_FACE_PX = 32
 
@@ -89,8 +84,8 @@ class Perceiver:
         for jpeg, time_s in zip(jpegs, times_s, strict=True):
             picture = _opened(jpeg, time_s)
             if "text" in self._kinds:
-                small = _shrunk(picture)
-                if anchor is not None and _hardly_differs(small, anchor):
+                small = shrunk(picture)
+                if anchor is not None and hardly_differs(small, anchor):
                     seen += [replace(o, time_s=time_s, read_at_s=anchor_s) for o in anchor_text]
                 else:
                     anchor, anchor_s = small, time_s
@@ -102,25 +97,19 @@ class Perceiver:
 
     def _kept(self, detector: str, jpeg: bytes, picture: NDArray[np.uint8], time_s: float) -> list[Observation]:
         """Reports of one detector, from the cache where they are there."""
-        entry = None if self._cache_dir is None else self._entry(self._cache_dir, detector, jpeg)
-        if entry is not None and entry.is_file():
-            rows = json.loads(entry.read_bytes())
-        else:
-            rows = self._read(picture) if detector == "text" else self._look(picture)
-            if entry is not None:
-                write_atomically(entry, json.dumps(rows, ensure_ascii=False).encode())
-        return [Observation(time_s, _KINDS[kind], text, value) for kind, text, value in rows]
 
-    @staticmethod
-    def _entry(cache_dir: Path, detector: str, jpeg: bytes) -> Path:
+        def look() -> bytes:
+            rows = self._read(picture) if detector == "text" else self._look(picture)
+            return json.dumps(rows, ensure_ascii=False).encode()
+
         request = [
             hashlib.sha256(jpeg).hexdigest(),
             detector,
             version("rapidocr" if detector == "text" else "onnxruntime"),
             _REVISION,
         ]
-        key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
-        return cache_dir / "observations" / key[:2] / f"{key}.json"
+        found = look() if self._cache_dir is None else kept(self._cache_dir, "observations", request, look)
+        return [Observation(time_s, _KINDS[kind], text, value) for kind, text, value in json.loads(found)]
 
     def _read(self, picture: NDArray[np.uint8]) -> list[tuple[Kind, str, float]]:
         if self._reader is None:
@@ -209,21 +198,3 @@ def _opened(jpeg: bytes, time_s: float) -> NDArray[np.uint8]:
         return np.asarray(Image.open(io.BytesIO(jpeg)).convert("RGB"))
     except (UnidentifiedImageError, OSError) as error:
         raise InputError("not a picture", where=f"the frame at {time_s} s") from error
-
-
-def _shrunk(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Gray levels at 256 pixels width, cut to whole blocks."""
-    from PIL import Image  # noqa: PLC0415 - an extra
-
-    height, width = picture.shape[:2]
-    rows = max(_BLOCK_PX, round(height * _COMPARED_WIDTH_PX / width) // _BLOCK_PX * _BLOCK_PX)
-    gray = Image.fromarray(picture).convert("L").resize((_COMPARED_WIDTH_PX, rows))
-    return np.asarray(gray, np.float32)
-
-
-def _hardly_differs(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
-    if one.shape != other.shape:
-        return False
-    rows, columns = one.shape
-    blocks = np.abs(one - other).reshape(rows // _BLOCK_PX, _BLOCK_PX, columns // _BLOCK_PX, -1)
-    return bool(blocks.mean(axis=(1, 3)).max() <= SAME_TEXT_LEVELS)

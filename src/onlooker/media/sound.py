@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import wave
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlooker.errors import InputError, UnreadableMedia
-from onlooker.media.container import keep_only, open_media, picture_stream, sound_stream
+from onlooker.media.container import demuxed, keep_only, open_media, sound_stream
 from onlooker.media.digest import file_sha256
-from onlooker.media.index import read_index
+from onlooker.media.start import picture_start_s
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
-    from av.audio.resampler import AudioResampler
     from av.audio.stream import AudioStream
     from av.container import InputContainer
 
@@ -30,6 +30,10 @@ RATE_HZ = 16_000
 _HOLE_S = 0.05
 # A longer one is a broken time stamp, and its silence would fill the memory.
 _LONGEST_HOLE_S = 3600
+# Time stamps that go back by more are those of another recording.
+_LONGEST_BACK_S = 0.5
+# Samples that are resampled at once: each call has its price.
+_BATCH = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,47 +67,47 @@ def read_sound(
     """Decode a sound track: the default one, or the one with container index ``track``.
 
     ``window`` = (start_s, end_s) keeps the samples in it; what lies outside the sound is not made
-    up, so the clip may be shorter, or empty. Holes inside the sound are silence, so that later
-    samples keep their time. Raises ``NoStream`` without a sound track, ``InputError`` for a bad
-    window or track, ``UnreadableMedia`` if nothing decodes.
+    up, so the clip may be shorter, or empty. They are the samples of the whole, so what lies before the window is
+    decoded, too (a thousandth of its length in time): decoders carry state from packet to packet, AAC the seed of its
+    noise, and jumping in gives other samples. Only the window is kept in memory. Holes inside the sound are silence, so
+    that later samples keep their time. Raises ``NoStream`` without a sound track, ``InputError`` for a bad
+    window or track, ``UnreadableMedia`` if nothing decodes or time stamps jump.
     """
     if window is not None and not 0 <= window[0] < window[1]:
         raise InputError("a window needs 0 <= start < end (seconds)", value=window)
-    zero = _picture_start_s(path)
+    zero = picture_start_s(path)
+    begin, end = 0, math.inf
+    kept: list[NDArray[np.int16]] = []
+    first_s: Fraction | None = None
+    place = 0
     with open_media(path) as container:
         stream = sound_stream(container, path, track)
         keep_only(container, stream)
         chosen = stream.index
-        pieces: list[NDArray[np.int16]] = []
-        first_s: Fraction | None = None
-        place = 0
-        for at_s, samples in _runs(container, stream):
+        for at_s, samples in _runs(container, stream, path):
             if first_s is None:
                 first_s = at_s
-                if zero is None:
-                    zero = at_s
-            expected = round((at_s - first_s) * RATE_HZ)
-            if expected - place > _LONGEST_HOLE_S * RATE_HZ:
-                raise UnreadableMedia(
-                    "the sound's time stamps jump", where=str(path), value=f"{float(at_s - first_s):.0f} s"
-                )
-            if expected - place > _HOLE_S * RATE_HZ:
-                pieces.append(np.zeros(expected - place, np.int16))
-                place = expected
-            pieces.append(samples)
+                zero = at_s if zero is None else zero
+                if window is not None:
+                    begin = max(0, round((window[0] - float(first_s - zero)) * RATE_HZ))
+                    end = max(begin, round((window[1] - float(first_s - zero)) * RATE_HZ))
+            hole = round((at_s - first_s) * RATE_HZ) - place
+            if hole > _HOLE_S * RATE_HZ:
+                silent = int(min(place + hole, end)) - max(place, begin)
+                kept.append(np.zeros(max(0, silent), np.int16))
+                place += hole
+            inside = samples[max(0, begin - place) : max(0, int(min(end - place, len(samples))))]
+            if len(inside):  # an empty view would keep what it is a view of
+                kept.append(inside)
             place += len(samples)
-            if window is not None and first_s - (zero or 0) + Fraction(place, RATE_HZ) > window[1]:
+            if place > end:
                 break
     if first_s is None or zero is None:
         raise UnreadableMedia("no sound can be decoded", where=str(path), value=chosen)
-    whole = np.concatenate(pieces)
-    start_s = float(first_s - zero)
-    if window is not None:
-        begin = min(max(0, round((window[0] - start_s) * RATE_HZ)), len(whole))
-        end = max(begin, round((window[1] - start_s) * RATE_HZ))
-        whole = whole[begin:end]
-        start_s += begin / RATE_HZ
-    return SoundClip(whole, RATE_HZ, start_s, chosen, source_sha256 or file_sha256(path))
+    start_s = float(first_s - zero) + (0 if window is None else min(begin, place) / RATE_HZ)
+    return SoundClip(
+        np.concatenate([np.zeros(0, np.int16), *kept]), RATE_HZ, start_s, chosen, source_sha256 or file_sha256(path)
+    )
 
 
 def wav_bytes(clip: SoundClip) -> bytes:
@@ -117,43 +121,64 @@ def wav_bytes(clip: SoundClip) -> bytes:
     return buffer.getvalue()
 
 
-def _picture_start_s(path: Path) -> Fraction | None:
-    """Time stamp of the first frame shown, None without a picture."""
-    with open_media(path) as container:
-        stream = picture_stream(container)
-        if stream is None:
-            return None
-        index = read_index(container, stream, path)
-        return index.start_pts * index.time_base
-
-
-def _runs(container: InputContainer, stream: AudioStream) -> Iterator[tuple[Fraction, NDArray[np.int16]]]:
-    """Resampled pieces with the time stamp, in seconds, of their first sample."""
-    from av import AudioResampler  # noqa: PLC0415 - an extra
-
-    resampler: AudioResampler | None = None
-    run_start_s = Fraction(0)
-    given = 0
-    next_s: Fraction | None = None
+def _runs(container: InputContainer, stream: AudioStream, path: Path) -> Iterator[tuple[Fraction, NDArray[np.int16]]]:
+    """Resampled pieces with the time stamp, in seconds, of their first sample. Between two pieces of a run without a
+    hole, time is what the samples say."""
+    run: _Run | None = None
+    base = stream.time_base or Fraction(1)
+    next_units = 0
     for frame in _frames(container, stream):
-        at_s = _time_s(frame, next_s)
-        if resampler is not None and next_s is not None and at_s - next_s > _HOLE_S:
-            for samples in _resampled(resampler, None):
-                yield run_start_s + Fraction(given, RATE_HZ), samples
-                given += len(samples)
-            resampler = None
-        if resampler is None:
-            resampler = AudioResampler(format="s16", layout="mono", rate=RATE_HZ)
-            run_start_s, given = at_s, 0
-        next_s = at_s + Fraction(frame.samples, frame.sample_rate)
+        rate_hz, count = frame.sample_rate, frame.samples
+        kind = (rate_hz, frame.layout.nb_channels, frame.format.name)
+        # Whole numbers in units of 1 / (rate x denominator of the time base): no rounding, and ten times as fast.
+        second, frame_units = rate_hz * base.denominator, count * base.denominator
+        at_units = next_units if frame.pts is None else frame.pts * base.numerator * rate_hz
+        if run is not None:
+            gap = at_units - next_units if kind == run.kind else 0
+            if gap > _LONGEST_HOLE_S * second or -gap > _LONGEST_BACK_S * second:
+                raise UnreadableMedia(
+                    "the sound's time stamps jump", where=str(path), value=f"{float(Fraction(gap, second)):+.1f} s"
+                )
+            if gap > _HOLE_S * second or kind != run.kind:
+                yield from run.rest()
+                run = None
+        if run is None:
+            run = _Run(Fraction(at_units, second), kind)
+        next_units = at_units + frame_units
+        yield from run.put(frame)
+    if run is not None:
+        yield from run.rest()
+
+
+class _Run:
+    """Sound without a hole, resampled in batches of a second or so."""
+
+    def __init__(self, start_s: Fraction, kind: tuple[int, int, str]) -> None:
+        from av import AudioFifo, AudioResampler  # noqa: PLC0415 - an extra
+
+        self.kind = kind
+        self._start_s = start_s
+        self._given = 0
+        self._waiting = AudioFifo()
+        self._resampler = AudioResampler(format="s16", layout="mono", rate=RATE_HZ)
+
+    def put(self, frame: AudioFrame) -> Iterator[tuple[Fraction, NDArray[np.int16]]]:
         frame.pts = None  # the resampler would otherwise pad or cut by the container's rounded times
-        for samples in _resampled(resampler, frame):
-            yield run_start_s + Fraction(given, RATE_HZ), samples
-            given += len(samples)
-    if resampler is not None:
-        for samples in _resampled(resampler, None):
-            yield run_start_s + Fraction(given, RATE_HZ), samples
-            given += len(samples)
+        self._waiting.write(frame)
+        if self._waiting.samples >= _BATCH:
+            yield from self._resampled(self._waiting.read())
+
+    def rest(self) -> Iterator[tuple[Fraction, NDArray[np.int16]]]:
+        if self._waiting.samples:
+            yield from self._resampled(self._waiting.read())
+        yield from self._resampled(None)
+
+    def _resampled(self, frame: AudioFrame | None) -> Iterator[tuple[Fraction, NDArray[np.int16]]]:
+        for piece in self._resampler.resample(frame):
+            if piece.samples:
+                samples = piece.to_ndarray().reshape(-1).astype(np.int16, copy=False)
+                yield self._start_s + Fraction(self._given, RATE_HZ), samples
+                self._given += len(samples)
 
 
 def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
@@ -161,7 +186,7 @@ def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFra
     from av.error import FFmpegError  # noqa: PLC0415 - an extra
 
     try:
-        for packet in container.demux(stream):
+        for packet in demuxed(container, stream):
             try:
                 frames = stream.codec_context.decode(packet if packet.size else None)
             except FFmpegError:
@@ -169,15 +194,3 @@ def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFra
             yield from frames
     except FFmpegError:
         return
-
-
-def _time_s(frame: AudioFrame, next_s: Fraction | None) -> Fraction:
-    if frame.pts is None or frame.time_base is None:
-        return next_s or Fraction(0)
-    return frame.pts * frame.time_base
-
-
-def _resampled(resampler: AudioResampler, frame: AudioFrame | None) -> Iterator[NDArray[np.int16]]:
-    for piece in resampler.resample(frame):
-        if piece.samples:
-            yield piece.to_ndarray().reshape(-1).astype(np.int16, copy=False)

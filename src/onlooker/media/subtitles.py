@@ -1,23 +1,25 @@
-"""Cues of subtitle files: SubRip, WebVTT, and the plain part of TTML. Text in, cues out."""
+"""Cues of SubRip and WebVTT files. Text in, cues out, and back. TTML has a file of its own, ``ttml``."""
 
 from __future__ import annotations
 
 import html
+import math
 import re
-import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from onlooker.errors import InputError
 
-_CLOCK = r"(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+# SubRip writes a comma, WebVTT a point and, below one hour, no hours; people leave out the fraction.
+_CLOCK = r"(?:(\d{1,6}):)?(\d{1,2}):([0-5]?\d)(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
+_ARROW = re.compile(r"-->|^\s*\d{1,6}:\d{1,2}[\d:.,]*\s*[-–—=]*>+\s*\d{1,6}:\d{1,2}")
+_COUNTER = re.compile(r"\s*\d+\s*")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
 _TAG = re.compile(r"</?[a-zA-Z0-9][^>]*>|\{\\[^}]*\}")
 _SPACES = re.compile(r"\s+")
-_TTML_CLOCK = re.compile(r"^(\d{1,6}):(\d\d):(\d\d(?:\.\d+)?)$")
-_TTML_OFFSET = re.compile(r"^(\d{1,12}(?:\.\d+)?)(h|m|s|ms)$")
-_UNIT_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_LANGUAGE = re.compile(r"^Language:\s*(\S+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,93 +34,123 @@ class Cue:
 
 
 def read_srt_or_vtt(text: str, path: Path) -> list[Cue]:
-    """Cues of a SubRip or WebVTT text with ``\\n`` line ends; cues without words are left out.
+    """Cues of a SubRip or WebVTT text with ``\\n`` line ends; cues without words are left out, those that overlap stay.
 
-    Both formats are blocks whose timing line is ``start --> end``. Raises ``InputError`` naming
-    ``path`` and the line where a timing line cannot be read or ends before it starts, or where a text that is not
-    empty has none.
+    Both formats are blocks whose timing line is ``start --> end``. A WebVTT cue ends at an empty line; a SubRip cue at
+    the next one's counter, so that an empty line between its words loses none. A WebVTT cue in which several voices
+    (``<v Anna>``) speak gives one cue each. A name before a colon is not taken for a speaker. Raises ``InputError``
+    naming ``path`` and the line where a timing line cannot be read or ends before it starts, where words stand before
+    the first timing line of a SubRip text, or where a text that is not empty has none.
     """
+    is_vtt = text.lstrip().startswith("WEBVTT")
     lines = text.split("\n")
-    places: list[tuple[int, float, float]] = []
-    for number, line in enumerate(lines):
-        if "-->" in line:
-            match = _TIMING.match(line)
-            if match is None:
-                raise InputError("not a timing line", where=f"{path}, line {number + 1}", value=line.strip())
-            groups = match.groups()
-            start_s, end_s = _clock_s(groups[:4]), _clock_s(groups[4:])
-            if end_s < start_s:
-                raise InputError(
-                    "a cue ends before it starts", where=f"{path}, line {number + 1}", value=(start_s, end_s)
-                )
-            places.append((number, start_s, end_s))
-    if not places and text.strip() and not text.lstrip().startswith("WEBVTT"):
+    places = [
+        (number, *_times(line, f"{path}, line {number + 1}")) for number, line in enumerate(lines) if _is_timing(line)
+    ]
+    if not places and text.strip() and not is_vtt:
         raise InputError("no subtitle cue found", where=str(path), value=text.strip()[:40])
+    if places and not is_vtt:
+        _refuse_stray_words(lines[: places[0][0]], path)
     cues: list[Cue] = []
-    for number, start_s, end_s in places:
-        body: list[str] = []
-        for line in lines[number + 1 :]:
-            if not line.strip() or "-->" in line:
-                break
-            body.append(line)
-        cues += _cue(start_s, end_s, " ".join(body))
+    ends = [*(number for number, _, _ in places), len(lines)][1:]
+    for (number, start_s, end_s), end in zip(places, ends, strict=True):
+        body = lines[number + 1 : end]
+        if is_vtt:
+            body = body[: next((i for i, line in enumerate(body) if not line.strip()), len(body))]
+        elif end < len(lines) and body and _COUNTER.fullmatch(body[-1]):
+            body.pop()
+        cues += _cues(start_s, end_s, " ".join(body))
     return cues
 
 
-def _cue(start_s: float, end_s: float, marked_up: str) -> list[Cue]:
-    voice = _VOICE.search(marked_up)
-    words = _SPACES.sub(" ", html.unescape(_TAG.sub("", marked_up))).strip()
-    speaker = voice.group(1).strip() if voice else None
-    return [Cue(start_s, end_s, words, speaker)] if words else []
+def vtt_language(text: str) -> str | None:
+    """The language that the head of a WebVTT text names (``Language: en``), None where it names none."""
+    if not text.lstrip().startswith("WEBVTT"):
+        return None
+    found = _LANGUAGE.search(text.lstrip().partition("\n\n")[0])
+    return found[1] if found else None
+
+
+def write_srt(cues: Iterable[Cue]) -> str:
+    """A SubRip text. Words that the format would change are written with entities; it has no place for speakers.
+
+    Times are cut, never rounded up, to milliseconds: frame times that were read from a frame-exact list still fall
+    before the frame they named.
+    """
+    blocks = []
+    for number, cue in enumerate(cues, 1):
+        words = cue.text if _plain(cue.text) == cue.text and not _is_timing(cue.text) else _escaped(cue.text)
+        times = f"{_clock(cue.start_s, ',')} --> {_clock(cue.end_s, ',')}"
+        blocks.append(f"{number}\n{times}\n{words}\n")
+    return "\n".join(blocks)
+
+
+def write_vtt(cues: Iterable[Cue], language: str | None = None) -> str:
+    """A WebVTT text, with speakers as voices. Times are cut to milliseconds as in ``write_srt``."""
+    blocks = ["WEBVTT\n" + (f"Language: {language}\n" if language else "")]
+    for cue in cues:
+        voice = f"<v {_escaped(_SPACES.sub(' ', cue.speaker))}>" if cue.speaker else ""
+        times = f"{_clock(cue.start_s, '.')} --> {_clock(cue.end_s, '.')}"
+        blocks.append(f"{times}\n{voice}{_escaped(cue.text)}\n")
+    return "\n".join(blocks)
+
+
+def _is_timing(line: str) -> bool:
+    """Whether the line is, or was meant to be, a timing line: ``->`` between two clock times is a slip, not words."""
+    return _ARROW.search(line) is not None
+
+
+def _times(line: str, where: str) -> tuple[float, float]:
+    match = _TIMING.match(line)
+    if match is None:
+        raise InputError(
+            "not a timing line", where=where, value=line.strip(), remedy="write it as 00:00:01,000 --> 00:00:02,500"
+        )
+    groups = match.groups()
+    start_s, end_s = _clock_s(groups[:4]), _clock_s(groups[4:])
+    if end_s < start_s:
+        raise InputError("a cue ends before it starts", where=where, value=(start_s, end_s))
+    return start_s, end_s
+
+
+def _refuse_stray_words(head: list[str], path: Path) -> None:
+    for number, line in enumerate(head, 1):
+        if line.strip() and not _COUNTER.fullmatch(line):
+            raise InputError(
+                "words before the first timing line",
+                where=f"{path}, line {number}",
+                value=line.strip(),
+                remedy="give them a timing line, or remove them",
+            )
+
+
+def _cues(start_s: float, end_s: float, marked_up: str) -> Iterator[Cue]:
+    """One cue a voice; none without words."""
+    first, *voiced = _VOICE.split(marked_up)
+    for speaker, words in [(None, first), *zip(voiced[::2], voiced[1::2], strict=True)]:
+        text = _plain(words)
+        if text:
+            yield Cue(start_s, end_s, text, html.unescape(speaker).strip() or None if speaker else None)
+
+
+def _plain(marked_up: str) -> str:
+    """The words without markup, entities and double spaces."""
+    return _SPACES.sub(" ", html.unescape(_TAG.sub("", marked_up))).strip()
+
+
+def _escaped(text: str) -> str:
+    return _SPACES.sub(" ", html.escape(text, quote=False).replace("{\\", "&#123;\\"))
 
 
 def _clock_s(groups: tuple[str | None, ...]) -> float:
     hours, minutes, seconds, fraction = groups
     whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
-    return whole + int((fraction or "0").ljust(3, "0")) / 1000
+    # Divided once, so that equal times are equal numbers, however they were written.
+    return (whole * 1000 + int((fraction or "0").ljust(3, "0"))) / 1000
 
 
-def read_ttml(text: str, path: Path) -> list[Cue]:
-    """Cues of a TTML text: ``p`` elements with ``begin`` and ``end`` (or ``dur``) as clock or
-    offset times.
-
-    Times in frames or ticks, and times inherited from ``div`` or ``body``, are an ``InputError`` naming the paragraph
-    (counted from 1), as are an end before its start and anything that is not XML.
-    """
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise InputError("TTML with a document type is not read", where=str(path))
-    try:
-        root = ET.fromstring(text.strip())  # noqa: S314 - entities, the danger of XML, are refused above
-    except ET.ParseError as error:
-        raise InputError(f"not valid XML ({error})", where=str(path)) from error
-    cues: list[Cue] = []
-    paragraphs = (e for e in root.iter() if e.tag.rsplit("}", 1)[-1] == "p")
-    for number, element in enumerate(paragraphs, 1):
-        where = f"{path}, paragraph {number}"
-        start_s = _ttml_s(element.get("begin"), where)
-        end_s = (
-            _ttml_s(element.get("end"), where)
-            if element.get("end") is not None
-            else start_s + _ttml_s(element.get("dur"), where)
-        )
-        if end_s < start_s:
-            raise InputError("a cue ends before it starts", where=where, value=(start_s, end_s))
-        for child in element.iter():
-            if child.tag.rsplit("}", 1)[-1] == "br":
-                child.text = " "
-        words = _SPACES.sub(" ", "".join(element.itertext())).strip()
-        if words:
-            cues.append(Cue(start_s, end_s, words, None))
-    return cues
-
-
-def _ttml_s(value: str | None, where: str) -> float:
-    if value is not None and (clock := _TTML_CLOCK.match(value)):
-        return int(clock[1]) * 3600 + int(clock[2]) * 60 + float(clock[3])
-    if value is not None and (offset := _TTML_OFFSET.match(value)):
-        return float(offset[1]) * _UNIT_S[offset[2]]
-    raise InputError(
-        "a paragraph's time must be a clock time (00:00:01.5) or an offset (1.5s)",
-        where=where,
-        value=value,
-    )
+def _clock(time_s: float, point: str) -> str:
+    # What floating point leaves below a whole millisecond is not a reason to lose one.
+    milliseconds = math.floor(time_s * 1000 + 1e-6)
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{point}{rest:03d}"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
 
 from onlooker.errors import InputError
 from onlooker.media.digest import write_atomically
 from onlooker.media.encodings import decode_text
-from onlooker.media.subtitles import read_srt_or_vtt, read_ttml
+from onlooker.media.subtitles import Cue, read_srt_or_vtt, vtt_language, write_srt, write_vtt
+from onlooker.media.transcript_json import Status, read_json
+from onlooker.media.ttml import read_ttml
 
-Status = Literal["ok", "no_audio", "no_speech"]
-_STATUSES: tuple[Status, ...] = ("ok", "no_audio", "no_speech")
-_SUFFIXES = (".srt", ".vtt", ".ttml", ".json", ".txt")
+_SUFFIXES = (".srt", ".vtt", ".ttml", ".dfxp", ".json", ".txt")
+_WRITTEN_SUFFIXES = (".json", ".srt", ".vtt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +40,20 @@ class Transcript:
     """Segments in the order of time. ``status``: ``no_audio`` for a medium without sound,
     ``no_speech`` if nothing was said.
 
-    ``made_by``: the file's name or the model with its settings.
+    ``made_by``: the file's name or the model with its settings. ``notices``: what was changed or rejected on the way,
+    such as an end beyond the sound, a line each.
     """
 
     segments: tuple[Segment, ...]
     language: str | None
     status: Status
     made_by: str
+    notices: tuple[str, ...] = ()
 
 
 def find_transcript(video: Path) -> Path | None:
-    """The subtitle file beside ``video``: same stem and .srt, .vtt, .ttml, .json or .txt, else with
-    ``.en`` before it."""
+    """The subtitle file beside ``video``: same stem and .srt, .vtt, .ttml, .dfxp, .json or .txt, else
+    with ``.en`` before it."""
     for middle in ("", ".en"):
         for suffix in _SUFFIXES:
             candidate = video.with_name(f"{video.stem}{middle}{suffix}")
@@ -59,14 +62,14 @@ def find_transcript(video: Path) -> Path | None:
     return None
 
 
-def read_transcript(path: Path) -> Transcript:
-    """Read SRT, WebVTT, TTML, JSON (our own dump, or Whisper's) or plain text, by the file's
-    suffix.
+def read_transcript(path: Path, *, encoding: str | None = None) -> Transcript:
+    """Read SRT, WebVTT, TTML (DFXP), JSON (our own dump or those of Whisper and its kin, see ``transcript_json``) or
+    plain text, by the file's suffix.
 
-    UTF-8 with or without a byte-order mark, UTF-16 with one, or what is plainly GB18030 (see ``encodings``); any line
-    ends. Times below zero become zero, and a segment that ends there is ``suspect``. Raises ``InputError`` naming the
-    file and the line or the segment where the encoding or the format cannot be read, where a time is no finite number,
-    or a cue ends before it starts. How long the medium is, only ``clamp_transcript`` knows.
+    UTF-8 with or without a byte-order mark, UTF-16 with one, what is plainly GB18030, or ``encoding`` (see
+    ``encodings``); any line ends. Times below zero become zero, and a segment that ends there is ``suspect``. Raises
+    ``InputError`` naming the file and the line or the segment where the encoding or the format cannot be read, where a
+    time is no finite number, or a cue ends before it starts. How long the medium is, only ``clamp_transcript`` knows.
     """
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
@@ -76,15 +79,19 @@ def read_transcript(path: Path) -> Transcript:
             value=path.suffix,
             remedy=f"use one of {', '.join(_SUFFIXES)}",
         )
-    text = _decode(path)
+    text = _decode(path, encoding)
+    language: str | None = None
     if suffix == ".json":
         return _from_json(text, path)
     if suffix == ".txt":
         segments = tuple(Segment(None, None, s) for s in (p.strip() for p in text.split("\n")) if s)
     else:
-        cues = read_ttml(text, path) if suffix == ".ttml" else read_srt_or_vtt(text, path)
+        if suffix in {".ttml", ".dfxp"}:
+            cues, language = read_ttml(text, path)
+        else:
+            cues, language = read_srt_or_vtt(text, path), vtt_language(text)
         segments = tuple(Segment(c.start_s, c.end_s, c.text, c.speaker) for c in cues)
-    return _whole(segments, None, path.name)
+    return _whole(segments, language, path.name)
 
 
 def slice_transcript(transcript: Transcript, window: tuple[float, float]) -> Transcript:
@@ -135,9 +142,48 @@ def render_transcript(transcript: Transcript) -> str:
 
 
 def write_transcript(transcript: Transcript, path: Path) -> None:
-    """Write the JSON dump that ``read_transcript`` reads back to an equal value, atomically."""
-    document = {"format": "onlooker-transcript", **asdict(transcript)}
-    write_atomically(path, (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode())
+    """Write .json (the dump that ``read_transcript`` reads back to an equal value), .srt or .vtt, atomically.
+
+    Subtitles leave out suspect segments, as ``render_transcript`` does, and cut times to milliseconds; SRT has no
+    speakers. Raises ``InputError`` for another suffix, and for segments without times in a subtitle file.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _WRITTEN_SUFFIXES:
+        kinds = ", ".join(_WRITTEN_SUFFIXES)
+        raise InputError("a transcript is not written as this", where=str(path), remedy=f"use one of {kinds}")
+    if suffix == ".json":
+        document = {"format": "onlooker-transcript", **asdict(transcript)}
+        text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    else:
+        cues = [
+            Cue(*_times(s, transcript.made_by), s.text, s.speaker) for s in transcript.segments if s.suspect is None
+        ]
+        text = write_srt(cues) if suffix == ".srt" else write_vtt(cues, transcript.language)
+    write_atomically(path, text.encode())
+
+
+def translate_transcript(
+    transcript: Transcript, translate: Callable[[Sequence[str]], Sequence[str]], language: str
+) -> Transcript:
+    """The transcript with its words replaced by what ``translate`` gives for them, one text a segment in their order.
+
+    Raises ``InputError`` where the number of texts is another one, or one is empty. Suspect segments are not asked for
+    and left out.
+    """
+    kept = [segment for segment in transcript.segments if segment.suspect is None]
+    texts = list(translate([segment.text for segment in kept])) if kept else []
+    if len(texts) != len(kept):
+        raise InputError(
+            "the translation has another number of texts than it was given",
+            value=len(texts),
+            remedy=f"give {len(kept)}",
+        )
+    for text, segment in zip(texts, kept, strict=True):
+        if not text.strip():
+            raise InputError("the translation of a segment is empty", value=segment.text)
+    segments = tuple(replace(s, text=text.strip()) for s, text in zip(kept, texts, strict=True))
+    made_by = f"{transcript.made_by}, translated"
+    return replace(transcript, segments=segments, language=language, made_by=made_by)
 
 
 def clamp_segment(segment: Segment, end_s: float) -> Segment | None:
@@ -154,11 +200,18 @@ def clamp_transcript(transcript: Transcript, duration_s: float) -> Transcript:
     """The transcript with its times cut to [0, ``duration_s``], the length of the medium in seconds.
 
     A segment that begins at or after the end is kept at the end and marked ``suspect``, so that ``render_transcript``
-    leaves it out: its words cannot have been said in this medium. Segments without times stay as they are.
+    leaves it out: its words cannot have been said in this medium. Segments without times stay as they are. What was
+    changed stands in ``notices``.
     """
     if not (math.isfinite(duration_s) and duration_s >= 0):
         raise InputError("a duration must be a finite number of seconds, at least 0", value=duration_s)
-    return replace(transcript, segments=tuple(_clamped(s, duration_s) for s in transcript.segments))
+    notices = [
+        f"segment {i} ends at {s.end_s:.3f} s, the medium at {duration_s:.3f} s"
+        for i, s in enumerate(transcript.segments)
+        if s.end_s is not None and s.end_s > duration_s
+    ]
+    segments = tuple(_clamped(s, duration_s) for s in transcript.segments)
+    return replace(transcript, segments=segments, notices=(*transcript.notices, *notices))
 
 
 def _clamped(segment: Segment, duration_s: float) -> Segment:
@@ -172,12 +225,18 @@ def _clamped(segment: Segment, duration_s: float) -> Segment:
     return replace(segment, start_s=start_s, end_s=end_s, suspect=suspect)
 
 
-def _decode(path: Path) -> str:
+def _times(segment: Segment, where: str) -> tuple[float, float]:
+    if segment.start_s is None or segment.end_s is None:
+        raise InputError("subtitles need times", where=where, value=segment.text, remedy="write .json, or add times")
+    return segment.start_s, segment.end_s
+
+
+def _decode(path: Path, encoding: str | None) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", where=str(path)) from error
-    return decode_text(data, path)
+    return decode_text(data, path, encoding)
 
 
 def _whole(
@@ -188,57 +247,17 @@ def _whole(
 
 
 def _from_json(text: str, path: Path) -> Transcript:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not valid JSON ({error})", where=str(path)) from error
-    rows = document.get("segments") if isinstance(document, dict) else document
-    if not isinstance(rows, list):
-        raise InputError(
-            "holds no list of segments",
-            where=str(path),
-            remedy='a list of {"start", "end", "text"}, alone or under "segments"',
+    found = read_json(text, path)
+    segments = tuple(
+        Segment(
+            start_s=None if row.start_s is None else max(row.start_s, 0.0),
+            end_s=None if row.end_s is None else max(row.end_s, 0.0),
+            text=row.text,
+            speaker=row.speaker,
+            suspect=row.suspect
+            or ("lies before the start of the medium" if row.end_s is not None and row.end_s < 0 else None),
         )
-    segments = tuple(_json_segment(row, f"{path}, segment {i}") for i, row in enumerate(rows))
-    if not isinstance(document, dict):
-        return _whole(segments, None, path.name)
-    language, status = document.get("language"), document.get("status")
-    if status is not None and status not in _STATUSES:
-        raise InputError("unknown status", where=str(path), value=status)
-    made_by = document.get("made_by")
-    return _whole(
-        segments,
-        language if isinstance(language, str) else None,
-        made_by if isinstance(made_by, str) else path.name,
-        status,
+        for row in found.rows
     )
-
-
-def _json_segment(row: Any, where: str) -> Segment:
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise InputError("a segment needs a text", where=where, value=row)
-    start_s = _json_time(row.get("start_s", row.get("start")), row, where)
-    end_s = _json_time(row.get("end_s", row.get("end")), row, where)
-    if start_s is not None and end_s is not None and end_s < start_s:
-        raise InputError("a segment ends before it starts", where=where, value=(start_s, end_s))
-    before = "lies before the start of the medium" if end_s is not None and end_s < 0 else None
-    speaker, suspect = row.get("speaker"), row.get("suspect")
-    return Segment(
-        start_s=None if start_s is None else max(start_s, 0.0),
-        end_s=None if end_s is None else max(end_s, 0.0),
-        text=row["text"].strip(),
-        speaker=speaker if isinstance(speaker, str) and speaker else None,
-        suspect=suspect if isinstance(suspect, str) and suspect else before,
-    )
-
-
-def _json_time(value: Any, row: Any, where: str) -> float | None:
-    if value is None:
-        return None
-    try:
-        time_s = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
-    except OverflowError:
-        time_s = math.inf
-    if not math.isfinite(time_s):
-        raise InputError("a segment's time must be a finite number of seconds", where=where, value=row)
-    return time_s
+    whole = _whole(segments, found.language, found.made_by or path.name, found.status)
+    return replace(whole, notices=found.notices)

@@ -29,9 +29,13 @@ class TextLine:
 
 
 class TextReader:
-    """Loads the models once. Raises ``MissingExtra``, also where the package came without its models."""
+    """Loads the models once. Raises ``MissingExtra``, also where the package came without its models.
 
-    def __init__(self) -> None:
+    ``detection_side_px``: the longer side of the picture in which text is looked for; larger ones are shrunk to it, and
+    letters of less than about 8 pixels are then missed. ``least_confidence``: of a line, 0..1.
+    """
+
+    def __init__(self, detection_side_px: int = _DETECTION_SIDE_PX, least_confidence: float = LEAST_CONFIDENCE) -> None:
         try:
             import rapidocr  # noqa: PLC0415 - an extra
         except ImportError as error:
@@ -45,10 +49,10 @@ class TextReader:
             params={
                 "Global.use_cls": False,
                 "Global.log_level": "critical",
-                "Global.text_score": LEAST_CONFIDENCE,
+                "Global.text_score": least_confidence,
                 "Det.model_path": str(finders[-1]),
                 "Det.limit_type": "max",
-                "Det.limit_side_len": _DETECTION_SIDE_PX,
+                "Det.limit_side_len": detection_side_px,
                 "Rec.model_path": str(readers[-1]),
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             }
