@@ -1,7 +1,9 @@
-"""A server that speaks the wire format of OpenAI's chat completions, and can misbehave in every way of a real one.
+"""A server that speaks three wire formats, and can misbehave in every way of a real one.
 
-In a test: ``with FakeServer(answer) as server: OpenAIModel("m", base_url=server.url)``. As a
-process of its own, for tests that kill the client:
+OpenAI's chat completions, Anthropic's messages and Google's generateContent, with Google's Files API (``lent_files``)
+and the three batch APIs (``batches``). In a test: ``with FakeServer(answer) as server:`` and the base URL
+``server.url`` (for OpenAI) or ``server.root`` (for the others). As a process of its own, for tests that
+kill the client:
 
     python -m tests.models.fake_server --port 0 --log FILE [--delay-s S] [--fail-every N]
 
@@ -12,7 +14,6 @@ is a pure function of the request's body, so that two runs over the same request
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import re
 import socket
@@ -20,60 +21,20 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
+
+from tests.models.batches import Batches
+from tests.models.lent_files import LentFiles
+from tests.models.wire import Answer, Call, failure, format_of, rendered
+
+__all__ = ["Answer", "Call", "FakeServer", "failure", "plausible"]
 
 _OPTION_LINE = re.compile(r"^(\S{1,8})\. ", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request as received: its place in the order of arrival (from 0), headers in lower case, body as JSON."""
-
-    order: int
-    path: str
-    headers: Mapping[str, str]
-    body: dict[str, Any]
-    raw: bytes
-
-    @property
-    def sha256(self) -> str:
-        """Of the body's bytes, in hex."""
-        return hashlib.sha256(self.raw).hexdigest()
-
-    @property
-    def text(self) -> str:
-        """All words of all messages, in order."""
-        words = []
-        for message in self.body["messages"]:
-            content = message["content"]
-            parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-            words += [part["text"] for part in parts if part["type"] == "text"]
-        return "".join(words)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes back. ``body`` replaces the completion; ``cut_after_bytes`` resets the connection in the body."""
-
-    text: str = ""
-    finish_reason: str = "stop"
-    refusal: str | None = None
-    status: int = 200
-    body: bytes | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    delay_s: float = 0.0
-    cut_after_bytes: int | None = None
-
-
-def failure(status: int, message: str, *, code: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
-    """An error in the format of the API."""
-    body = {"error": {"message": message, "type": code or "error", "code": code, "param": None}}
-    return Answer(status=status, body=json.dumps(body).encode(), headers=headers or {})
 
 
 def plausible(call: Call) -> Answer:
@@ -85,7 +46,11 @@ def plausible(call: Call) -> Answer:
 
 
 class FakeServer:
-    """Listens on a free port of the loop-back interface while entered; ``calls`` in order of arrival."""
+    """Listens on a free port of the loop-back interface while entered.
+
+    ``calls``: what was asked, in order of arrival. ``traffic``: method and path of everything else. ``files`` and
+    ``batches`` say how those behave.
+    """
 
     def __init__(
         self,
@@ -95,6 +60,9 @@ class FakeServer:
         answered: Callable[[Call, Answer], None] | None = None,
     ) -> None:
         self.calls: list[Call] = []
+        self.traffic: list[tuple[str, str]] = []
+        self.files = LentFiles()
+        self.batches = Batches(answer, lambda name: self.files.files[name].data)
         self.in_flight_max = 0
         self._in_flight = 0
         self._lock = threading.Lock()
@@ -106,6 +74,9 @@ class FakeServer:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
+                server._serve(self)
+
+            def do_GET(self) -> None:
                 server._serve(self)
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -120,8 +91,13 @@ class FakeServer:
 
     @property
     def url(self) -> str:
-        """The base URL as a client wants it."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        """The base URL as OpenAI's client wants it."""
+        return f"{self.root}/v1"
+
+    @property
+    def root(self) -> str:
+        """The base URL as the clients of Anthropic and Google want it."""
+        return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> FakeServer:
         self._thread.start()
@@ -142,15 +118,20 @@ class FakeServer:
         self._http.serve_forever()
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
-        raw = handler.rfile.read(int(handler.headers["content-length"]))
+        raw = handler.rfile.read(int(handler.headers["content-length"] or 0))
         headers = {name.lower(): value for name, value in handler.headers.items()}
+        path = urlsplit(handler.path).path
+        if format_of(path) is None:
+            self._serve_aside(handler, path, headers, raw)
+            return
         with self._lock:
-            call = Call(len(self.calls), handler.path, headers, json.loads(raw), raw)
+            call = Call(len(self.calls), path, headers, json.loads(raw), raw)
             self.calls.append(call)
             self._in_flight += 1
             self.in_flight_max = max(self.in_flight_max, self._in_flight)
         try:
-            answer = self._answer(call)
+            unknown = self.files.unknown(call.body) if call.format == "google" else None
+            answer = failure(403, f"no permission for {unknown}") if unknown else self._answer(call)
             time.sleep(answer.delay_s)
             if self._answered is not None:
                 with self._lock:
@@ -158,7 +139,15 @@ class FakeServer:
         finally:
             with self._lock:
                 self._in_flight -= 1
-        _send(handler, call, answer)
+        _send(handler, rendered(call, answer), answer)
+
+    def _serve_aside(self, handler: BaseHTTPRequestHandler, path: str, headers: dict[str, str], raw: bytes) -> None:
+        with self._lock:
+            self.traffic.append((handler.command, path))
+        sent = self.files.serve(self.port, path, headers, raw)
+        sent = sent or self.batches.serve(self.port, handler.command, path, raw)
+        status, body, more = sent or (404, b"{}", {})
+        _send(handler, body, Answer(status=status, headers=more))
 
 
 class _Http(ThreadingHTTPServer):
@@ -169,8 +158,7 @@ class _Http(ThreadingHTTPServer):
         """A client that goes away is what some tests are about."""
 
 
-def _send(handler: BaseHTTPRequestHandler, call: Call, answer: Answer) -> None:
-    body = _completion(call, answer) if answer.body is None else answer.body
+def _send(handler: BaseHTTPRequestHandler, body: bytes, answer: Answer) -> None:
     handler.send_response(answer.status)
     handler.send_header("Content-Type", "application/json")
     handler.send_header("Content-Length", str(len(body)))
@@ -187,28 +175,8 @@ def _send(handler: BaseHTTPRequestHandler, call: Call, answer: Answer) -> None:
     handler.close_connection = True
 
 
-def _completion(call: Call, answer: Answer) -> bytes:
-    message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
-    if answer.refusal is not None:
-        message["content"] = None
-    read, written = len(call.text.split()), len(answer.text.split())
-    body = {
-        "id": f"chatcmpl-{call.sha256[:24]}",
-        "object": "chat.completion",
-        "created": 0,
-        "model": f"{call.body['model']}-2026-01-01",
-        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason, "logprobs": None}],
-        "usage": {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
-        },
-    }
-    return json.dumps(body).encode()
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A fake chat-completions server.")
+    parser = argparse.ArgumentParser(description="A fake server of three APIs.")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--delay-s", type=float, default=0.0)
@@ -226,7 +194,7 @@ def main() -> None:
             "order": call.order,
             "sha256": call.sha256,
             "status": said.status,
-            "model": call.body["model"],
+            "model": call.model,
             "text": said.text,
         }
         with options.log.open("a", encoding="utf-8") as log:

@@ -8,6 +8,7 @@ import pytest
 
 from onlooker.errors import InputError, MissingAsset
 from onlooker.models.catalog import open_model
+from onlooker.models.options import ModelOptions
 
 
 def test_names_open_what_they_say(tmp_path: Path) -> None:
@@ -15,7 +16,7 @@ def test_names_open_what_they_say(tmp_path: Path) -> None:
     path.write_text('{"reply": "Answer: A"}\n', encoding="utf-8")
     assert open_model("scripted:first").name == "scripted:first"
     assert open_model(f"scripted:{path}").name == "scripted:replies.jsonl"
-    model = open_model("openai:org/model:7b", base_url="http://localhost:1/v1")
+    model = open_model("openai:org/model:7b", ModelOptions(base_url="http://localhost:1/v1"))
     assert model.name == "openai:org/model:7b"
     assert model.accepts == {"text", "image"}
 
@@ -30,22 +31,22 @@ def test_other_weights_stand_in_the_name(tmp_path: Path, smollm2: Path) -> None:
 
 
 def test_accepts_is_passed_on() -> None:
-    model = open_model("openai:m", base_url="http://localhost:1/v1", accepts=frozenset(("sound",)))
+    model = open_model("openai:m", ModelOptions(base_url="http://localhost:1/v1", accepts=frozenset(("sound",))))
     assert model.accepts == {"text", "sound"}
-    assert open_model("scripted:first", accepts=frozenset(("text",))).accepts == {"text"}
+    assert open_model("scripted:first", ModelOptions(accepts=frozenset(("text",)))).accepts == {"text"}
 
 
-@pytest.mark.parametrize("spec", ["", "gpt-5.5", "openai", "openai:", "scripted", "anthropic:x"])
+@pytest.mark.parametrize("spec", ["", "gpt-5.5", "openai", "openai:", "scripted", "anthropic", "google:", "hf"])
 def test_an_unknown_name_lists_the_kinds(spec: str) -> None:
     with pytest.raises(InputError, match=r"embedded .*openai:MODEL .*scripted:FILE"):
         open_model(spec)
 
 
 def test_options_without_effect_are_refused() -> None:
-    with pytest.raises(InputError, match="no endpoint, found 'base_url'"):
-        open_model("scripted:first", base_url="http://localhost:1/v1")
-    with pytest.raises(InputError, match="no endpoint"):
-        open_model("embedded", timeout_s=3.0)
+    with pytest.raises(InputError, match="no use for the option, found 'base_url'"):
+        open_model("scripted:first", ModelOptions(base_url="http://localhost:1/v1"))
+    with pytest.raises(InputError, match="no use for the option, found 'timeout_s'"):
+        open_model("embedded", ModelOptions(timeout_s=3.0))
 
 
 def test_embedded_without_its_weights_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,3 +129,33 @@ def test_thinning_keeps_that_many_whole_lines_in_order_and_all_of_the_question(
     # Evenly: no two neighbours kept are further apart than twice the mean distance and one.
     places = [-1, *(evidence.lines.index(line) for line in thinned.lines), len(evidence.lines)]
     assert max(b - a for a, b in pairwise(places)) <= len(evidence.lines) / keep + 1
+
+
+def test_frames_of_several_views_are_told_apart_and_a_hidden_clock_stays_hidden() -> None:
+    """A reaction at 30 s and a candidate at 30 s: their times would tell the match."""
+
+    def perceive(images: Sequence[Image]) -> str:
+        return " ".join(f"{image.time_s:.1f}" for image in images)
+
+    request = Request(
+        (
+            Text("THE REACTION:\n"),
+            *(part for t in (30.0, 31.0) for part in (Text("\n"), Image(b"", t, ""))),
+            Text("\nSEGMENT A:\n"),
+            *(part for t in (30.0, 31.0) for part in (Text("\n"), Image(b"", t, ""))),
+            Text("\nSEGMENT B:\n"),
+            *(part for t in (7.0,) for part in (Text("\n[7.00 s]\n"), Image(b"", t, ""))),
+            Text("\nWhich?"),
+        )
+    )
+    words = "".join(text.text for text in gather(request, perceive, None).before)
+    assert "30" not in words
+    reaction, first, second = (
+        words.index("THE REACTION"),
+        words.index("SEGMENT A"),
+        words.index("SEGMENT B"),
+    )
+    assert "0.0 1.0" in words[reaction:first]
+    assert "0.0 1.0" in words[first:second]
+    assert "7.0" in words[second:], "a frame with its label keeps its time"
+    assert "[7.00 s]" not in words

@@ -15,6 +15,7 @@ import pytest
 import tests
 from onlooker.errors import TransientModelError
 from onlooker.models.openai_compatible import OpenAIModel
+from onlooker.models.options import ModelOptions
 from onlooker.models.request import Options, Reply, Request, Text
 
 ROOT = Path(tests.__path__[0]).parent
@@ -32,7 +33,7 @@ def server(log: Path, *options: str) -> Iterator[str]:
 
 def ask_all(url: str) -> list[Reply]:
     async def run() -> list[Reply]:
-        model = OpenAIModel("m", base_url=url)
+        model = OpenAIModel("m", ModelOptions(base_url=url))
         try:
             return [await model.ask(request) for request in ASKED]
         finally:

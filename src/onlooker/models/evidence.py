@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from onlooker.errors import MissingAsset, MissingExtra, ModelError, OnlookerError
-from onlooker.models.request import Image, Options, Request, Sound, Text
+from onlooker.models.request import Image, Options, Part, Request, Sound, Text, Video
 
 _FRAME_LABEL = re.compile(r"\s*\[\d+(\.\d+)? s\]\s*")
 _NOTHING_SEEN = "(the detectors found nothing)"
@@ -76,38 +76,67 @@ class Evidence:
 def gather(request: Request, perceive: Perceive | None, hear: Hear | None) -> Evidence:
     """The request with its media replaced by words, each at its place.
 
-    All frames are perceived together, where the first of them stands; the time labels of the frames
-    (``[12.40 s]``) go with them, since every observation carries its own time. Raises ModelError
-    where media come without a callable for them, or where the request has two sets of options.
+    Frames that follow one another are perceived together, where the first of them stands; their time labels
+    (``[12.40 s]``) go with them, since every observation carries its own time. Frames that the request shows without
+    labels are told with times from the first of them: where the request hides its clock, so do the detectors. Raises
+    ModelError where media come without a callable for them, or where the request has two sets of options.
     """
-    images = [part for part in request.parts if isinstance(part, Image)]
-    observations = _perceived(images, perceive) if images else None
+    observed: list[str] = []
     heard: list[str] = []
     texts: list[Text] = []
     options: Options | None = None
     split = 0
-    shown = False
-    for part, following in zip(request.parts, (*request.parts[1:], None), strict=True):
-        if isinstance(part, Options):
-            if options is not None:
-                raise ModelError("the request has two sets of options; the embedded model takes one")
-            options, split = part, len(texts)
-        elif isinstance(part, Image):
-            if not shown and observations is not None:
-                texts += _told("\nSeen in the video by detectors:\n", observations or _NOTHING_SEEN)
-            shown = True
-        elif isinstance(part, Sound):
-            heard.append(_heard(part, hear))
-            texts += _told("\nHeard in the video by speech recognition:\n", heard[-1] or _NOTHING_HEARD)
-        elif not (isinstance(following, Image) and _FRAME_LABEL.fullmatch(part.text)):
-            texts.append(part)
+    for part in _grouped(request.parts):
+        match part:
+            case list():
+                observed.append(_perceived(part, perceive))
+                texts += _told("\nSeen in the video by detectors:\n", observed[-1] or _NOTHING_SEEN)
+            case Options():
+                if options is not None:
+                    raise ModelError("the request has two sets of options; the embedded model takes one")
+                options, split = part, len(texts)
+            case Sound():
+                heard.append(_heard(part, hear))
+                texts += _told("\nHeard in the video by speech recognition:\n", heard[-1] or _NOTHING_HEARD)
+            case Video():
+                raise ModelError("the request holds a video file; the embedded model takes frames and sound")
+            case Text():
+                texts.append(part)
     return Evidence(
         tuple(texts if options is None else texts[:split]),
         options,
         () if options is None else tuple(texts[split:]),
-        observations,
+        "\n".join(observed) if observed else None,
         "\n".join(heard) if heard else None,
     )
+
+
+def _grouped(parts: Sequence[Part]) -> Iterator[Text | Sound | Video | Options | list[Image]]:
+    """The parts, frames that follow one another as one list, without the labels and blanks between them."""
+    group: list[Image] = []
+    labelled = False
+    between: list[Text] = []  # what may be the label of the next frame
+    for part in parts:
+        if isinstance(part, Image):
+            labelled = labelled or any(_FRAME_LABEL.fullmatch(text.text) for text in between)
+            between = []
+            group.append(part)
+        elif isinstance(part, Text) and (_FRAME_LABEL.fullmatch(part.text) or not part.text.strip()):
+            between.append(part)
+        else:
+            if group:
+                yield group if labelled else _from_zero(group)
+            group, labelled = [], False
+            yield from (text for text in between if text.text.strip())
+            between = []
+            yield part
+    if group:
+        yield group if labelled else _from_zero(group)
+    yield from (text for text in between if text.text.strip())
+
+
+def _from_zero(images: Sequence[Image]) -> list[Image]:
+    return [replace(image, time_s=image.time_s - images[0].time_s) for image in images]
 
 
 def _told(heading: str, words: str) -> tuple[Text, Text]:

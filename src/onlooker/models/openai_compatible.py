@@ -1,4 +1,4 @@
-"""Models behind a chat-completions endpoint: OpenAI, vLLM, llama.cpp, whatever speaks that format.
+"""Models behind a chat-completions endpoint: OpenAI, vLLM, SGLang, OpenRouter, DashScope, whatever speaks that format.
 
 Built on the official SDK with its retries switched off: one ``ask`` is one request on the wire, and
 waiting is the business of ``retry.ask_with_retry``, so that every paid call can be counted.
@@ -7,74 +7,88 @@ waiting is the business of ``retry.ask_with_retry``, so that every paid call can
 from __future__ import annotations
 
 import asyncio
-import base64
-import os
-import time
-from collections.abc import Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
+from collections.abc import Awaitable, Callable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from onlooker.errors import (
-    InputError,
-    MissingExtra,
-    ModelError,
-    QuotaExhausted,
-    TransientModelError,
+from onlooker.errors import MissingExtra, ModelError
+from onlooker.models.capabilities import (
+    Provider,
+    accepted_kinds,
+    capabilities_of,
+    refuse_sampling,
+    refuse_unaccepted,
 )
-from onlooker.models.request import Image, Modality, Reply, Request, Sound
+from onlooker.models.endpoint import open_endpoint, retry_after_s
+from onlooker.models.limits import Limits, check_request, limits_of
+from onlooker.models.options import DEFAULT_TIMEOUT_S, ModelOptions
+from onlooker.models.payload import in_base64, read_videos
+from onlooker.models.request import Image, Modality, Reply, Request, Sound, Status, Video
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
     from openai.types.chat import ChatCompletion
 
-ImageDetail = Literal["low", "high", "auto"]
-
+_T = TypeVar("_T")
 _OPENAI_URL = "https://api.openai.com/v1"
-_LOCAL_HOSTS = frozenset(("localhost", "127.0.0.1", "::1", "0.0.0.0"))  # noqa: S104  a name to recognise, not to bind
-_PASSING_STATUS = frozenset((408, 409, 425, 429))
-_QUOTA_WORDS = ("insufficient_quota", "billing_hard_limit", "exceeded your current quota")
-_TEXT: frozenset[Modality] = frozenset(("text",))
-_TEXT_AND_IMAGE: frozenset[Modality] = frozenset(("text", "image"))
+_QUOTA_WORDS = ("insufficient_quota", "billing_hard_limit", "exceeded your current quota", "insufficient balance")
+_WRITTEN = (
+    "model",
+    "messages",
+    "temperature",
+    "top_p",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "response_format",
+    "reasoning_effort",
+    "stream",
+    "n",
+)
+_USABLE = (
+    "base_url",
+    "api_key_env",
+    "accepts",
+    "timeout_s",
+    "image_detail",
+    "effort",
+    "sampling",
+    "video_as",
+    "video_fps",
+    "limits",
+    "settings",
+)
 
 
 class OpenAIModel:
-    """One model at one endpoint.
+    """One model at one endpoint; ``ModelOptions`` says what can be set.
 
-    ``base_url`` None is OpenAI's own endpoint; the SDK's environment variables for another one are
-    not read, because a hidden setting would change what a run measured. The key is read from the
-    variable ``api_key_env``; an endpoint on this machine needs none. ``timeout_s`` bounds a whole
-    call, not a read. The output budget is sent as ``max_completion_tokens`` to OpenAI (its newer
-    models refuse the older name) and as ``max_tokens`` elsewhere (compatible servers may ignore the
-    newer one). Raises InputError where the key is missing or the URL is none; MissingExtra.
+    The output budget is sent as ``max_completion_tokens`` to OpenAI (its newer models refuse the older name) and as
+    ``max_tokens`` elsewhere (compatible servers may ignore the newer one). There is no parameter for a thinking budget
+    in this format: a request with one is refused, ``effort`` and the server's own parameters (``settings``) are there
+    instead. Raises InputError where the key is missing, the URL is none or an option is of no use; MissingExtra.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key_env: str = "OPENAI_API_KEY",
-        accepts: frozenset[Modality] = _TEXT_AND_IMAGE,
-        timeout_s: float = 300.0,
-        image_detail: ImageDetail | None = None,
-    ) -> None:
+    def __init__(self, model: str, options: ModelOptions | None = None) -> None:
         self._model = model
-        self._url = (base_url or _OPENAI_URL).rstrip("/")
-        self._own_endpoint = base_url is None
-        self._accepts = accepts | _TEXT
-        self._timeout_s = timeout_s
-        self._image_detail = image_detail
-        host = _host(self._url)
-        self._key = os.environ.get(api_key_env, "").strip()
-        if not self._key and host not in _LOCAL_HOSTS:
-            raise InputError(
-                f"no key for {host}: the environment variable {api_key_env} is not set",
-                where=self.name,
-                remedy=f"export {api_key_env}=..., or name another variable",
-            )
+        self._options = options = options or ModelOptions()
+        provider: Provider = "compatible" if options.base_url else "openai"
+        self._provider = provider
+        options.refuse_others(_USABLE, self.name)
+        options.refuse_settings(_WRITTEN, self.name)
+        self._accepts = accepted_kinds(provider, model, options.accepts)
+        self._can = capabilities_of(provider, model)
+        self._sampling = self._can.sampling if options.sampling is None else options.sampling
+        self._limits = limits_of(provider, model, options.limits)
+        self._timeout_s = options.timeout_s or DEFAULT_TIMEOUT_S
+        self._endpoint = open_endpoint(
+            self.name,
+            own_url=_OPENAI_URL,
+            own_key_env=("OPENAI_API_KEY",),
+            base_url=options.base_url,
+            api_key_env=options.api_key_env,
+            quota_words=_QUOTA_WORDS,
+        )
         self._sdk = _load_sdk()
         self._client: AsyncOpenAI | None = None
 
@@ -85,18 +99,28 @@ class OpenAIModel:
 
     @property
     def accepts(self) -> frozenset[Modality]:
-        """As given; text always."""
+        """As stated, else as the table of capabilities says; text always."""
         return self._accepts
 
     @property
+    def limits(self) -> Limits:
+        """What is known of the largest request."""
+        return self._limits
+
+    @property
     def fingerprint(self) -> Mapping[str, str]:
-        """Model, endpoint and how media are sent; never the key."""
+        """Model, endpoint and how everything is sent; never the key."""
+        options = self._options
         return {
             "kind": "openai chat completions",
             "model": self._model,
-            "endpoint": self._url,
+            "endpoint": self._endpoint.url,
             "accepts": ",".join(sorted(self._accepts)),
-            "image_detail": self._image_detail or "not sent",
+            "image_detail": options.image_detail or "not sent",
+            "effort": options.effort or "not sent",
+            "sampling": "sent" if self._sampling else "not sent",
+            "video": f"{options.video_as or 'data'}, fps {options.video_fps or 'not sent'}",
+            "settings": options.settings_text(),
         }
 
     @property
@@ -106,27 +130,11 @@ class OpenAIModel:
 
     async def ask(self, request: Request) -> Reply:
         """One request on the wire. Errors as ``Model.ask`` says; the key is in no message."""
-        openai = self._sdk
-        body = self._body(request)
-        client = self._connected()
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                answer = await client.chat.completions.create(**body)
-        except (TimeoutError, openai.APITimeoutError):
-            raise TransientModelError(f"no answer within {self._timeout_s:g} s", where=self.name) from None
-        except openai.APIStatusError as error:
-            raise self._refusal(error) from None
-        except openai.APIConnectionError as error:
-            reason = self._hide(str(error.__cause__ or error))
-            raise TransientModelError(
-                "the connection failed", where=f"{self.name} at {self._url}", value=reason
-            ) from None
-        except (openai.APIError, ValueError) as error:
-            # ValueError: a body that is no JSON although the server said so.
-            raise TransientModelError(
-                "the answer is not a chat completion", where=self.name, value=self._hide(str(error))
-            ) from None
-        return self._reply(answer)
+        body = await self.body(request)
+        named = {name: value for name, value in body.items() if name in _WRITTEN}
+        further = {name: value for name, value in body.items() if name not in _WRITTEN}
+        answer = await self.call(lambda client: client.chat.completions.create(**named, extra_body=further or None))
+        return self.reply(answer, request)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -134,130 +142,167 @@ class OpenAIModel:
         if client is not None:
             await client.close()
 
-    def _connected(self) -> AsyncOpenAI:
+    def connect(self) -> AsyncOpenAI:
+        """The SDK's client, made once."""
         if self._client is None:
+            # The account's names, which the SDK takes from the environment, concern OpenAI alone.
+            unsaid = dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), self._sdk.Omit())
             self._client = self._sdk.AsyncOpenAI(
-                base_url=self._url,
-                api_key=self._key or "none",
+                base_url=self._endpoint.url,
+                api_key=self._endpoint.key or "none",
                 timeout=self._timeout_s,
                 max_retries=0,
+                default_headers=unsaid if self._provider == "compatible" else None,
             )
         return self._client
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self._model,
-            "messages": [{"role": "user", "content": self._content(request)}],
-            "temperature": request.temperature,
-        }
-        budget = "max_completion_tokens" if self._own_endpoint else "max_tokens"
+    async def call(self, send: Callable[[AsyncOpenAI], Awaitable[_T]]) -> _T:
+        """One exchange with the server, its failures as ours."""
+        openai = self._sdk
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await send(self.connect())
+        except (TimeoutError, openai.APITimeoutError):
+            raise self._endpoint.late(self._timeout_s) from None
+        except openai.APIStatusError as error:
+            wait_s = retry_after_s(error.response.headers)
+            raise self.failure(error.status_code, _words(error), retry_after_s=wait_s) from None
+        except openai.APIConnectionError as error:
+            raise self._endpoint.cut(error) from None
+        except (openai.APIError, ValueError) as error:
+            # ValueError: a body that is no JSON although the server said so.
+            raise self._endpoint.garbled("the answer is not what the API describes", error) from None
+
+    async def body(self, request: Request) -> dict[str, Any]:
+        """The body of one call as it goes out; ModelError where the request cannot be sent as it is."""
+        refuse_unaccepted(request, self._accepts, self.name)
+        check_request(request, self._limits, self.name, uploaded=self._options.video_as == "file")
+        if request.thinking_tokens is not None:
+            raise ModelError(
+                "chat completions have no parameter for a thinking budget",
+                where=self.name,
+                value=request.thinking_tokens,
+                remedy="state an effort, or the server's own parameter as a setting",
+            )
+        videos = {} if self._options.video_as == "file" else await read_videos(request, self.name)
+        turns = [{"role": "user", "content": self._content(request, videos)}]
+        if request.system is not None:
+            turns.insert(0, {"role": "system", "content": request.system})
+        body: dict[str, Any] = {"model": self._model, "messages": turns}
+        if self._sampling:
+            body["temperature"] = request.temperature
+            if request.top_p is not None:
+                body["top_p"] = request.top_p
+        else:
+            refuse_sampling(request, self.name, why="this model takes no sampling parameters")
+        budget = "max_completion_tokens" if self._provider == "openai" else "max_tokens"
         body[budget] = request.max_output_tokens
         if request.seed is not None:
             body["seed"] = request.seed
+        if request.json_object:
+            body["response_format"] = {"type": "json_object"}
+        if self._options.effort is not None:
+            body["reasoning_effort"] = self._options.effort
+        body.update(self._options.settings)
+        if (fps := self._processor_fps(request)) is not None:
+            body["mm_processor_kwargs"] = {**body.get("mm_processor_kwargs", {}), "fps": fps}
         return body
 
-    def _content(self, request: Request) -> str | list[dict[str, Any]]:
+    def reply(self, answer: ChatCompletion, request: Request) -> Reply:
+        """What the server said; TransientModelError where it is no completion."""
+        choices = getattr(answer, "choices", None)
+        if not choices:
+            raise self._endpoint.garbled("the answer holds no choice", answer)
+        message, finish = choices[0].message, choices[0].finish_reason
+        if message is None:
+            raise self._endpoint.garbled("the choice holds no message", answer)
+        text = message.content or message.refusal or ""
+        status: Status = "ok" if text.strip() else "empty"
+        if message.refusal or finish == "content_filter":
+            status = "refused"
+        elif finish == "length":
+            status = "truncated"
+        details: dict[str, object] = {"finish_reason": finish, "response_id": answer.id}
+        usage = answer.usage
+        cached = None
+        if usage is not None:
+            read, written = usage.prompt_tokens_details, usage.completion_tokens_details
+            cached = read.cached_tokens if read else None
+            if written and written.reasoning_tokens is not None:
+                details["reasoning_tokens"] = written.reasoning_tokens
+        if not self._sampling and request.temperature != 1.0:
+            details["not_sent"] = ["temperature"]
+        return Reply(
+            text=text,
+            status=status,
+            input_tokens=usage.prompt_tokens if usage else None,
+            output_tokens=usage.completion_tokens if usage else None,
+            cached_tokens=cached,
+            served_model=answer.model or None,
+            details=details,
+        )
+
+    def failure(self, status: int, words: str, *, retry_after_s: float | None = None) -> ModelError:
+        """The server's own words as the error they mean."""
+        return self._endpoint.failure(status, words, retry_after_s=retry_after_s)
+
+    def _content(self, request: Request, videos: Mapping[str, bytes]) -> str | list[dict[str, Any]]:
         """The parts in order, neighbouring words joined; a plain string where all are words."""
         content: list[dict[str, Any]] = []
         for part in request.parts:
-            if isinstance(part, Image):
-                self._require("image")
-                image = {"url": f"data:image/jpeg;base64,{_base64(part.jpeg)}"}
-                detail = {"detail": self._image_detail} if self._image_detail else {}
-                content.append({"type": "image_url", "image_url": image | detail})
-            elif isinstance(part, Sound):
-                self._require("sound")
-                sound = {"data": _base64(part.wav), "format": "wav"}
-                content.append({"type": "input_audio", "input_audio": sound})
-            elif content and content[-1]["type"] == "text":
-                content[-1]["text"] += part.text
-            else:
-                content.append({"type": "text", "text": part.text})
+            match part:
+                case Image():
+                    image = {"url": f"data:image/jpeg;base64,{in_base64(part.jpeg)}"}
+                    detail = {"detail": self._options.image_detail} if self._options.image_detail else {}
+                    content.append({"type": "image_url", "image_url": image | detail})
+                case Sound():
+                    sound = {"data": in_base64(part.wav), "format": "wav"}
+                    content.append({"type": "input_audio", "input_audio": sound})
+                case Video():
+                    content.append(self._video(part, videos))
+                case _ if content and content[-1]["type"] == "text":
+                    content[-1]["text"] += part.text
+                case _:
+                    content.append({"type": "text", "text": part.text})
         if len(content) == 1 and content[0]["type"] == "text":
             words: str = content[0]["text"]
             return words
         return content
 
-    def _require(self, modality: Modality) -> None:
-        if modality not in self._accepts:
+    def _video(self, video: Video, videos: Mapping[str, bytes]) -> dict[str, Any]:
+        if video.watch_s is not None:
             raise ModelError(
-                f"the request holds {modality}, which this model is not said to take",
+                "chat completions have no parameter for a stretch of a video file",
                 where=self.name,
-                value=sorted(self._accepts),
+                value=video.watch_s,
+                remedy="give a file that holds only the stretch",
             )
-
-    def _reply(self, answer: ChatCompletion) -> Reply:
-        choices = getattr(answer, "choices", None)
-        if not choices:
-            raise TransientModelError("the answer holds no choice", where=self.name, value=self._hide(str(answer)))
-        message, finish = choices[0].message, choices[0].finish_reason
-        if message is None:
-            raise TransientModelError("the choice holds no message", where=self.name)
-        text = message.content or message.refusal or ""
-        usage = answer.usage
-        return Reply(
-            text=text,
-            status="refused"
-            if message.refusal or finish == "content_filter"
-            else "truncated"
-            if finish == "length"
-            else "ok"
-            if text.strip()
-            else "empty",
-            input_tokens=usage.prompt_tokens if usage else None,
-            output_tokens=usage.completion_tokens if usage else None,
-            served_model=answer.model or None,
-            details={"finish_reason": finish, "response_id": answer.id},
-        )
-
-    def _refusal(self, error: APIStatusError) -> ModelError:
-        """The server's own words as the error they mean."""
-        words = self._hide(_words(error))
-        status: int = error.status_code
-        where = f"{self.name} at {self._url}"
-        quota = any(word in words.lower() for word in _QUOTA_WORDS)
-        if status == 402 or (status in (403, 429) and quota):
-            return QuotaExhausted(
-                f"the account is out of quota (status {status})",
-                where=where,
-                value=words,
-                remedy="top up or wait, then run again: what is finished is kept",
+        if self._options.video_as == "file":
+            url = video.path.resolve().as_uri()
+        else:
+            url = f"data:{video.mime};base64,{in_base64(videos[video.sha256])}"
+        part: dict[str, Any] = {"type": "video_url", "video_url": {"url": url}}
+        if video.fps is not None and self._options.video_fps == "part":
+            part["fps"] = video.fps
+        elif video.fps is not None and self._options.video_fps is None:
+            raise ModelError(
+                "servers differ in how they are told the frame rate of a video, and nothing was said about this one",
+                where=self.name,
+                value=video.fps,
+                remedy="state video_fps (part for DashScope, processor for vLLM), or ask for no frame rate",
             )
-        if status in _PASSING_STATUS or status >= 500:
-            return TransientModelError(
-                f"the server answered with status {status}",
-                where=where,
-                value=words,
-                retry_after_s=retry_after_s(error.response.headers, now_s=time.time()),
+        return part
+
+    def _processor_fps(self, request: Request) -> float | None:
+        """As vLLM takes it: one rate for all videos of a request."""
+        rates = sorted({p.fps for p in request.parts if isinstance(p, Video) and p.fps is not None})
+        if not rates or self._options.video_fps != "processor":
+            return None
+        if len(rates) > 1:
+            raise ModelError(
+                "this server takes one frame rate for all videos of a request", where=self.name, value=rates
             )
-        return ModelError(f"the server refused the request (status {status})", where=where, value=words)
-
-    def _hide(self, words: str) -> str:
-        return words.replace(self._key, "[key]") if self._key else words
-
-
-def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:
-    """Seconds (>= 0) a server asks to wait; None where it does not say.
-
-    Read from ``retry-after-ms``, else from ``Retry-After``.
-    ``Retry-After`` is a number of seconds or an HTTP date (RFC 9110, section 10.2.3), the date
-    counted from ``now_s`` (seconds of the Unix epoch). Header names are looked up in lower case.
-    """
-    for header, unit_s in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        value = headers.get(header)
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value) * unit_s)
-        except ValueError:
-            pass
-        try:
-            at = parsedate_to_datetime(value)
-        except ValueError:
-            continue
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return max(0.0, at.timestamp() - now_s)
-    return None
+        return rates[0]
 
 
 def _load_sdk() -> ModuleType:
@@ -273,24 +318,3 @@ def _words(error: APIStatusError) -> str:
     if isinstance(body, dict):
         return " ".join(str(body[k]) for k in ("message", "code", "type") if body.get(k)) or str(body)
     return str(body or error.message)
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def _host(url: str) -> str:
-    parts = urlsplit(url)
-    try:
-        _ = parts.port
-    except ValueError as error:
-        raise InputError(f"not an http(s) URL ({error})", where="base URL", value=url) from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError("not an http(s) URL", where="base URL", value=url)
-    if parts.username or parts.password:
-        raise InputError(
-            "a base URL must hold no credentials, since it is written into run folders",
-            where=f"base URL of {parts.hostname}",
-            remedy="put the key into an environment variable",
-        )
-    return parts.hostname

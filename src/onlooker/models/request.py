@@ -11,9 +11,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol, get_args
 
-Modality = Literal["text", "image", "sound"]
+Modality = Literal["text", "image", "sound", "video"]
 MODALITIES: tuple[Modality, ...] = get_args(Modality)
 Status = Literal["ok", "empty", "truncated", "refused", "error"]
 
@@ -51,6 +52,30 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
+class Video:
+    """A stretch of video as a file of its own, ``start_s`` to ``end_s`` of its source.
+
+    The bytes stay in the file ``path`` (they may be many); ``sha256`` and ``size_bytes`` are theirs, ``source_sha256``
+    is that of the medium they were cut from. ``has_sound``: whether the file carries the sound. ``fps``: how many
+    frames a second the provider is asked to look at, None for its own default. ``watch_s``: from where to where in the
+    file it is to look (seconds of the file), None for all of it; for providers that take offsets instead of a cut file.
+    """
+
+    path: Path
+    sha256: str
+    size_bytes: int
+    start_s: float
+    end_s: float
+    source_sha256: str
+    has_sound: bool
+    width_px: int
+    height_px: int
+    mime: str = "video/mp4"
+    fps: float | None = None
+    watch_s: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """The answer options as one part: a model that scores options can show them in another order.
 
@@ -68,20 +93,26 @@ class Options:
         return "\n".join(f"{i}. {t}" for i, t in zip(self.ids, self.texts, strict=True))
 
 
-Part = Text | Image | Sound | Options
+Part = Text | Image | Sound | Video | Options
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call. ``temperature`` >= 0; ``max_output_tokens`` >= 1.
+    """One call. ``temperature`` >= 0; ``max_output_tokens`` >= 1; ``top_p`` in (0, 1].
 
-    ``seed`` is sent where the provider takes one.
+    ``seed`` is sent where the provider takes one. ``thinking_tokens``: the budget for thinking before the answer, 0 for
+    none, None for the provider's default. ``json_object``: the reply has to be one JSON object, by the provider's own
+    means where it has any. ``system``: words that stand before all turns.
     """
 
     parts: tuple[Part, ...]
     max_output_tokens: int = 512
     temperature: float = 0.0
     seed: int | None = None
+    top_p: float | None = None
+    thinking_tokens: int | None = None
+    json_object: bool = False
+    system: str | None = None
 
     @property
     def text(self) -> str:
@@ -89,15 +120,19 @@ class Request:
         return "".join(p.text for p in self.parts if isinstance(p, Text | Options))
 
     def prompt_sha256(self) -> str:
-        """Digest of the words and the order of parts, in hex."""
+        """Digest of the words, the order of parts and how videos are to be watched, in hex."""
         shape = [
             ["text", p.text]
             if isinstance(p, Text)
             else ["options", list(p.ids), list(p.texts), p.select]
             if isinstance(p, Options)
-            else ["image" if isinstance(p, Image) else "sound"]
+            else ["video", p.fps, p.watch_s]
+            if isinstance(p, Video)
+            else [type(p).__name__.lower()]
             for p in self.parts
         ]
+        if self.system is not None:
+            shape.insert(0, ["system", self.system])
         return hashlib.sha256(json.dumps(shape, ensure_ascii=False).encode()).hexdigest()
 
     def media_sha256(self) -> str:
@@ -108,6 +143,8 @@ class Request:
                 digest.update(hashlib.sha256(part.jpeg).digest())
             elif isinstance(part, Sound):
                 digest.update(hashlib.sha256(part.wav).digest())
+            elif isinstance(part, Video):
+                digest.update(bytes.fromhex(part.sha256))
         return digest.hexdigest()
 
 
@@ -123,6 +160,7 @@ class Reply:
     status: Status
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
     cost_usd: float | None = None
     served_model: str | None = None
     details: Mapping[str, object] = field(default_factory=dict)

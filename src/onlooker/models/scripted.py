@@ -12,12 +12,12 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onlooker.errors import InputError, ModelError, QuotaExhausted, TransientModelError
-from onlooker.models.request import Modality, Options, Reply, Request, Status
+from onlooker.models.request import MODALITIES, Modality, Options, Reply, Request, Status
 
 Script = Callable[[Request], Reply]
 Rule = Literal["first", "last", "echo"]
 RULES: tuple[Rule, ...] = get_args(Rule)
-_EVERYTHING: frozenset[Modality] = frozenset(("text", "image", "sound"))
+_EVERYTHING: frozenset[Modality] = frozenset(MODALITIES)
 
 
 class Line(BaseModel):
