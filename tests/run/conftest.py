@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ import pytest
 
 from onlooker.benchmarks.sivbench.protocol import BENCHMARK
 from onlooker.models.request import Model
+from onlooker.protocol.benchmark import Benchmark
 from onlooker.records.bundle import Bundle, open_bundle
 from onlooker.run.delivery import Delivery
 from onlooker.run.execute import Session
 from onlooker.run.plan import Parameters, make_plan
+from onlooker.run.shards import Shard
 from tests.media.making import coloured, tone, write
 
 
@@ -56,18 +58,28 @@ def bundle(tmp_path: Path) -> Bundle:
 def session(bundle: Bundle, tmp_path: Path) -> Callable[..., Session]:
     """Makes a session of a model on the bundle: ``session(model, "origin", "text_only")``."""
 
-    def make(model: Model, *conditions: str, run: str = "run", **options: Any) -> Session:
+    def make(
+        model: Model,
+        *conditions: str,
+        run: str = "run",
+        benchmark: Benchmark = BENCHMARK,
+        seeds: Sequence[int | None] = (None,),
+        shard: Shard | None = None,
+        **options: Any,
+    ) -> Session:
         parameters = Parameters()
         plan = make_plan(
             bundle,
-            BENCHMARK,
+            benchmark,
             list(bundle.items()),
             model_name=model.name,
             fingerprint=model.fingerprint,
-            conditions=[BENCHMARK.condition(name) for name in conditions],
+            conditions=[benchmark.condition(name) for name in conditions],
+            seeds=seeds,
             parameters=parameters,
+            shard=shard,
         )
         delivery = Delivery(bundle, tmp_path / "cache", model.accepts, parameters)
-        return Session(plan, BENCHMARK, model, delivery, bundle.load_episodes(), tmp_path / run, **options)
+        return Session(plan, benchmark, model, delivery, bundle.load_episodes(), tmp_path / run, **options)
 
     return make

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +104,36 @@ def test_without_ears_no_audio_is_origin_and_is_refused() -> None:
 def test_all_conditions_are_those_that_differ_and_the_rest_has_its_reason() -> None:
     fit, unfit = fitting_conditions(MMHBENCH, ALL, {"video"})
     assert [c.name for c in fit] == [
-        *("both", "video_only", "transcript_only", "question_only"),
+        *("both", "both_reasoned", "video_only", "transcript_only", "question_only"),
         *("frames_1", "frames_2", "frames_4", "frames_8", "frames_16", "frames_32"),
     ]
     reasons = {condition.name: reason for condition, reason in unfit}
     assert reasons["frames_0"] == "a second name of question_only"
     assert reasons["frames_64"] == "a second name of video_only"
-    assert "bolt" in reasons["bolt"]
+    assert "needs an image-text encoder, and none is given" in reasons["bolt"]
+    assert "bolt" in [c.name for c in fitting_conditions(MMHBENCH, ALL, {"video"}, has_encoder=True)[0]]
     deaf, left = fitting_conditions(SIVBENCH, frozenset({"text", "image"}), {"video", "with_subtitles", "without_text"})
     assert "no_audio" not in [c.name for c in deaf]
-    assert [c.name for c, _ in left] == ["no_audio"]
+    assert [c.name for c, _ in left] == ["no_audio", "no_audio_per_video"]
+
+
+def test_what_a_model_receives_decides_what_is_the_same() -> None:
+    """Conditions that differ only in a clock, a cap or an arrangement are other requests."""
+    origin = SIVBENCH.condition("origin")
+    for change in ({"clock": "hidden"}, {"max_output_tokens": 99}, {"calls": "video"}, {"transcript": True}):
+        other = dataclasses.replace(origin, name="other", **change)
+        check_condition(dataclasses.replace(SIVBENCH, baseline=None, conditions=(origin, other)), other, ALL, {"video"})
+    stands_in = dataclasses.replace(origin, name="other", transcript=True, transcript_stands_in=True)
+    both = dataclasses.replace(SIVBENCH, baseline=None, conditions=(origin, stands_in))
+    check_condition(both, stands_in, frozenset({"text", "image"}), {"video"})
+    with pytest.raises(InputError, match="the same request as origin"):
+        check_condition(both, stands_in, ALL, {"video"})
+
+
+def test_a_video_file_is_for_models_that_take_one() -> None:
+    origin = SIVBENCH.condition("origin")
+    required = dataclasses.replace(origin, name="other", video="required")
+    benchmark = dataclasses.replace(SIVBENCH, baseline=None, conditions=(origin, required))
+    with pytest.raises(InputError, match="shows a video file, and this model takes none"):
+        check_condition(benchmark, required, ALL, {"video"})
+    check_condition(benchmark, required, frozenset({"text", "video"}), {"video"})

@@ -116,5 +116,40 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_committed_is_asked
     assert (one / "plan.json").read_text() == (two / "plan.json").read_text()
     card = json.loads((two / "run.json").read_text())
     assert card["calls"] == ITEMS
-    assert ITEMS <= card["attempts"] <= sum(asked.values())
+    # Case R07: every request that reached the server is in the ledger, also those whose answer the kill took away;
+    # and at most as many more as were about to be sent.
+    assert sum(asked.values()) <= card["attempts"] <= sum(asked.values()) + KILLS * CONCURRENCY
     assert card["sessions"] <= KILLS + 1
+
+
+def test_two_runs_killed_in_turn_with_a_shared_cache_pay_once(tmp_path: Path) -> None:
+    """Each call is asked by one of the two; what the other had asked it finds in the cache, also after SIGKILL."""
+    bundle, log, kills = make_bundle(tmp_path / "bundle"), tmp_path / "log.jsonl", 4
+    moments = random.Random(6)
+    with server(log) as port:
+        sharing = ["--cache", str(tmp_path / "answers")]
+        for _ in range(kills):
+            both = [
+                subprocess.Popen(
+                    [*command(bundle, tmp_path / name, port), *sharing],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+                for name in ("one", "two")
+            ]
+            for process, wait_s in zip(both, (moments.uniform(0.6, 1.2), moments.uniform(0.0, 0.2)), strict=True):
+                time.sleep(wait_s)
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        for name in ("one", "two"):
+            subprocess.run([*command(bundle, tmp_path / name, port), *sharing], check=True, capture_output=True)
+        asked = Counter(row["sha256"] for row in rows(log))
+    assert len(asked) == ITEMS
+    assert sum(asked.values()) <= ITEMS + 2 * kills * CONCURRENCY
+    found = []
+    for name in ("one", "two"):
+        predictions = [without_times(row) for row in rows(tmp_path / name / "predictions.jsonl")]
+        found.append([{**row, "cost_usd": None} for row in predictions])
+    assert found[0] == found[1]

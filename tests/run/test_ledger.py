@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from onlooker.errors import InputError, OnlookerError, RunLocked
-from onlooker.run.ledger import Attempt, CallKey, Entry, Ledger
+from onlooker.models.book import Try
+from onlooker.models.request import Reply
+from onlooker.run.ledger import _MIGRATIONS, ROLE, CallKey, Entry, Ledger
 from onlooker.run.lock import locked
 
 
@@ -42,19 +44,46 @@ def test_a_final_answer_is_never_replaced_and_a_failure_is(tmp_path: Path) -> No
     ledger.close()
 
 
+def attempt(call: str, outcome: str, *, role: str = ROLE, reply: Reply | None = None) -> Try:
+    cost = None if reply is None else reply.cost_usd
+    return Try(call, "origin a", role, "http://one", "m", 0.0, 1.5, outcome, "", reply, cost)
+
+
 def test_totals_count_every_attempt_and_keep_unknown_unknown(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "l.sqlite")
-    key = CallKey("a", None, "origin", None)
-    ledger.record_attempt(Attempt(key, 0.0, 1.5, "TransientModelError", "429"))
+    ledger.book.note(attempt("a", "TransientModelError"), keep=False)
     assert ledger.totals()["input_tokens"] is None
-    ledger.record_attempt(Attempt(key, 2.0, 0.5, "ok", input_tokens=10, output_tokens=0))
+    assert ledger.totals()["cost_usd"] is None
+    ledger.book.note(attempt("a", "ok", reply=Reply("A", "ok", 10, 0, cost_usd=0.25)), keep=True)
+    ledger.book.note(attempt("b", "ok", role="judge", reply=Reply("A", "ok", 99, 99)), keep=True)
     totals = ledger.totals()
-    assert (totals["attempts"], totals["call_seconds"], totals["input_tokens"], totals["output_tokens"]) == (
-        2,
-        2.0,
-        10,
-        0,
-    )
+    assert {name: totals[name] for name in ("attempts", "call_seconds", "input_tokens", "output_tokens")} == {
+        "attempts": 2,
+        "call_seconds": 3.0,
+        "input_tokens": 10,
+        "output_tokens": 0,
+    }
+    assert totals["cost_usd"] == 0.25
+    ledger.close()
+
+
+def test_a_ledger_of_before_the_book_keeps_its_attempts(tmp_path: Path) -> None:
+    """What the first version wrote: the attempts had a table of their own."""
+    path = tmp_path / "l.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at REAL NOT NULL) STRICT")
+        for statement in _MIGRATIONS["m001_initial"]:
+            db.execute(statement)
+        db.execute("INSERT INTO migrations VALUES ('m001_initial', 0)")
+        values = ("a", "", "origin", "", "sha", 1, '{"model": "m"}', "{}", 0.0)
+        db.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        db.execute("INSERT INTO attempts VALUES (1, 'a', '', 'origin', '', 5.0, 2.0, 'ok', '', 7, 1)")
+    db.close()
+    ledger = Ledger(path)
+    assert ledger.finished() == {CallKey("a", None, "origin", None): True}
+    [spent] = ledger.book.spending()
+    assert (spent.model, spent.role, spent.attempts, spent.input_tokens, spent.output_tokens) == ("m", ROLE, 1, 7, 1)
+    assert (spent.cost_usd, spent.unpriced) == (None, 1)
     ledger.close()
 
 

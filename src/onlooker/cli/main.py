@@ -13,11 +13,53 @@ import sys
 from collections.abc import Sequence
 
 import onlooker
-from onlooker.cli import analyze, assets, bundles, comparison, demo, describe, evaluate, frames, report, score
+from onlooker.cli import (
+    analyze,
+    assets,
+    battery,
+    bundles,
+    cache,
+    comparison,
+    cut,
+    demo,
+    describe,
+    detect,
+    evaluate,
+    frames,
+    imports,
+    judge,
+    ledger,
+    prepare,
+    probe,
+    report,
+    score,
+    words,
+)
 from onlooker.cli.terminal import note
 from onlooker.errors import OnlookerError
 
-NOUNS = (bundles, evaluate, score, comparison, analyze, report, describe, frames, assets, demo)
+NOUNS = (
+    bundles,
+    evaluate,
+    battery,
+    imports,
+    judge,
+    ledger,
+    score,
+    comparison,
+    analyze,
+    report,
+    describe,
+    frames,
+    cut,
+    probe,
+    detect,
+    words,
+    prepare,
+    cache,
+    assets,
+    demo,
+)
 
 
 def make_parser() -> argparse.ArgumentParser:

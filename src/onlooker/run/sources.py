@@ -22,12 +22,14 @@ class Sources:
         sources = cls()
         for entry in ledger.entries():
             if entry.final:
-                for source, digest in _digests(entry.request.get("media") or {}):
-                    sources.known[entry.request["episode"], source] = digest
+                record = entry.request.get("media") or {}
+                for source, digest in _digests(record):
+                    sources.known[record.get("episode", entry.request["episode"]), source] = digest
         return sources
 
     def check(self, episode: str, record: Mapping[str, Any]) -> None:
         """Note what was delivered. Raises ``MediaError`` where earlier answers of the run were given another file."""
+        episode = record.get("episode", episode)  # another's, where it stands in
         for source, digest in _digests(record):
             before = self.known.setdefault((episode, source), digest)
             if before != digest:
@@ -40,7 +42,10 @@ class Sources:
 
 
 def _digests(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for kind in ("frames", "sound"):
-        digest = (record.get(kind) or {}).get("source_sha256")
-        if digest is not None:
-            yield f"the medium {record['medium']!r} ({kind})", digest
+    for view in (record.get("views") or {}).values():
+        for source, digest in _digests(view):
+            yield f"episode {view['episode']}: {source}", digest
+    for kind in ("frames", "sound", "video"):
+        known = (record.get(kind) or {}).get("source_sha256")
+        if known is not None:
+            yield f"the medium {record['medium']!r} ({kind})", known

@@ -16,6 +16,7 @@ class Tally:
     """What a session has done so far, and what stopped it."""
 
     asked: int = 0
+    hits: int = 0
     failed_media: int = 0
     failed_calls: int = 0
     answered: int = 0
@@ -23,9 +24,10 @@ class Tally:
     reason: str | None = None
     fatal: list[OnlookerError] = field(default_factory=list)
 
-    def count(self, entry: Entry) -> None:
-        """One more row is in the ledger."""
+    def count(self, entry: Entry, *, hit: bool = False) -> None:
+        """One more call is in the ledger; ``hit``: a book had its answer."""
         self.asked += 1
+        self.hits += hit
         if entry.final:
             self.answered += 1
         elif entry.prediction["error"]["kind"] == "model":
