@@ -89,7 +89,7 @@ def test_an_item_that_the_transcript_quotes_is_no_fault_of_the_prompt() -> None:
 def test_media_that_are_lost() -> None:
     blind = keeping(lambda part: not isinstance(part, Image))
     assert check_benchmark(replace(SOUND, render=blind)) == [
-        "condition clip: 3 frames are given and 0 sent, or in another order"
+        "condition clip: 3 frames or files are given and 0 sent, or in another order"
     ]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onlooker.errors import InputError
-from onlooker.models.request import Image, Options, Part, Sound, Text
+from onlooker.models.request import Image, Options, Part, Sound, Text, Video
 
 if TYPE_CHECKING:
     from jinja2 import Template, TemplateError
@@ -92,6 +92,16 @@ class PromptFolder:
 def timed(images: Sequence[Image]) -> tuple[Part, ...]:
     """Frames as parts, each after its own time: ``[12.40 s]``, in seconds from the first frame (never an index)."""
     return tuple(part for image in images for part in (Text(f"\n[{image.time_s:.2f} s]\n"), image))
+
+
+def untimed(images: Sequence[Image]) -> tuple[Part, ...]:
+    """Frames as parts without their times, for prompts in which a time would tell the answer."""
+    return tuple(part for image in images for part in (Text("\n"), image))
+
+
+def filmed(video: Video | None) -> tuple[Part, ...]:
+    """The video file as a block; empty where there is none."""
+    return () if video is None else (video,)
 
 
 def sounds(sound: Sound | None) -> tuple[Part, ...]:

@@ -15,6 +15,14 @@ _WORDS = "question.txt"
 
 CONDITIONS = (
     Condition("both", "64 frames and the words spoken", _CLIP, frames=FRAMES, transcript=True),
+    Condition(
+        "both_reasoned",
+        "as both; the reasoning is asked for before the answer",
+        "video_reasoned.txt",
+        frames=FRAMES,
+        transcript=True,
+        max_output_tokens=1024,
+    ),
     Condition("video_only", "64 frames, no words spoken", _CLIP, frames=FRAMES),
     Condition("transcript_only", "the words spoken, no picture", _CLIP, transcript=True),
     Condition("question_only", "the question and its options, no video", _WORDS),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onlooker.benchmarks.mmhbench.analyses import ANALYSES
 from onlooker.benchmarks.mmhbench.conditions import BASELINE, CONDITIONS
+from onlooker.benchmarks.mmhbench.rubrics import JUDGING
 from onlooker.benchmarks.mmhbench.scoring import FAMILY
 from onlooker.benchmarks.mmhbench.taxonomy import LABELS, PERSPECTIVES, ROLES
 from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable
@@ -45,4 +46,5 @@ BENCHMARK = Benchmark(
         ScoreTable("Reasoning", "reasoning.", own_scale=True),
     ),
     analyses=ANALYSES,
+    judging=JUDGING,
 )

@@ -6,11 +6,13 @@ minute on average). The sound goes along wherever a model takes sound; a model t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onlooker.protocol.condition import Condition
 
 FRAMES = "uniform:16"
 
-CONDITIONS = (
+_ONE_BY_ONE = (
     Condition("origin", "the clip as it was uploaded", "clip.txt", frames=FRAMES, sound=True),
     Condition(
         "with_subtitles",
@@ -37,6 +39,23 @@ CONDITIONS = (
         frames=FRAMES,
         sound=True,
         max_output_tokens=2048,
+    ),
+)
+# Ten questions share one reply: it may be as long as ten.
+_PER_VIDEO_TIMES = 8
+
+CONDITIONS = (
+    *_ONE_BY_ONE,
+    *(
+        replace(
+            one,
+            name=f"{one.name}_per_video",
+            says=f"{one.says}; all questions of a clip in one call",
+            template=f"questions_{one.template}",
+            max_output_tokens=one.max_output_tokens * _PER_VIDEO_TIMES,
+            calls="video",
+        )
+        for one in _ONE_BY_ONE
     ),
 )
 BASELINE = "text_only"

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from onlooker.benchmarks.sivbench.analyses import ANALYSES
 from onlooker.benchmarks.sivbench.conditions import BASELINE, CONDITIONS
+from onlooker.benchmarks.sivbench.rubrics import JUDGING
 from onlooker.benchmarks.sivbench.scoring import FAMILY
 from onlooker.benchmarks.sivbench.taxonomy import DIMENSIONS, LABELS, SUBTASKS
-from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable
+from onlooker.protocol.benchmark import Benchmark, Given, ScoreTable, VideoCalls
 from onlooker.protocol.choice import choice_prompt
 from onlooker.protocol.prompt import PromptFolder
+from onlooker.protocol.questions import questions_prompt, split_answers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onlooker.models.request import Part
     from onlooker.protocol.condition import Condition
     from onlooker.records.public import Item
@@ -23,6 +27,11 @@ PROMPTS = PromptFolder(__package__)
 def render(item: Item, condition: Condition, given: Given) -> tuple[Part, ...]:
     """The request for one question under a condition (paper, section 3.1: letter and full text are asked for)."""
     return choice_prompt(PROMPTS, item, condition, given)
+
+
+def render_video(items: Sequence[Item], condition: Condition, given: Given) -> tuple[Part, ...]:
+    """The request for all questions of a clip, numbered from 1 (paper, section 3.1; the authors' code asks so)."""
+    return questions_prompt(PROMPTS, items, condition, given)
 
 
 BENCHMARK = Benchmark(
@@ -42,4 +51,6 @@ BENCHMARK = Benchmark(
         ScoreTable("Reasoning", "reasoning.", own_scale=True),
     ),
     analyses=ANALYSES,
+    video_calls=VideoCalls(render=render_video, split=split_answers),
+    judging=JUDGING,
 )
