@@ -20,12 +20,14 @@ LAYERS = {
     "models": 1,
     "protocol": 2,
     "run": 3,
+    "judge": 3,
     "score": 3,
     "construct": 3,
     "report": 3,
     "benchmarks": 3,
     "catalog": 4,
     "demo": 4,
+    "interop": 4,
     "cli": 5,
 }
 # Answers and ratings: only what scores, checks or shows them to their owner may read them.
@@ -36,13 +38,25 @@ MAY_READ_ANSWERS = {
     "records/schema.py",
     "records/validate.py",
     "protocol/scoring.py",
+    "protocol/ground.py",
+    "protocol/judging.py",
 }
-MAY_READ_ANSWERS_BELOW = ("score/", "cli/", "report/")
+MAY_READ_ANSWERS_BELOW = ("score/", "judge/", "cli/", "report/")
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Every module of onlooker that a file names in an import, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imports(path: Path, *, for_types: bool = True) -> Iterator[str]:
+    """Every module of onlooker that a file names in an import, also inside functions; ``for_types``: also those that
+    are read by the type checker only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    unread = {
+        inner
+        for node in ast.walk(tree)
+        if not for_types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if node in unread:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "onlooker")
         elif isinstance(node, ast.ImportFrom):
@@ -108,21 +122,23 @@ def test_the_rules_catch_what_they_are_for() -> None:
 
 def test_the_wall_between_models_and_answers() -> None:
     reading = {p.relative_to(ROOT).as_posix() for p in files() if any(m.startswith(PRIVATE) for m in imports(p))}
-    scorers = {r for r in reading if r.startswith("benchmarks/") and r.endswith(("/scoring.py", "/answers.py"))}
+    scorers = {
+        r for r in reading if r.startswith("benchmarks/") and r.endswith(("/scoring.py", "/answers.py", "/rubrics.py"))
+    }
     others = {r for r in reading - scorers - MAY_READ_ANSWERS if not r.startswith(MAY_READ_ANSWERS_BELOW)}
     assert others == set()
 
 
 def test_what_asks_models_cannot_reach_answers_through_others() -> None:
     """Import of the run engine and of the models, with all they import in turn, loads no answers."""
-    graph = {_module(p): set(imports(p)) for p in files()}
+    graph = {_module(p): set(imports(p, for_types=False)) for p in files()}
     reached: set[str] = set()
     waiting = [m for m in graph if m.startswith(("onlooker.run", "onlooker.models", "onlooker.media"))]
     while waiting:
         module = waiting.pop()
         if module not in reached:
             reached.add(module)
-            waiting.extend(m for m in graph.get(module, ()) if m in graph and "scoring" not in m)
+            waiting.extend(m for m in graph.get(module, ()) if m in graph)
     assert PRIVATE not in reached
 
 

@@ -1,4 +1,4 @@
-"""The two bundles of the demo: questions that come with onlooker, clips that other packages carry."""
+"""The four bundles of the demo: questions that come with onlooker, clips that other packages carry."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def write_bundle(family: str, folder: Path) -> None:
     for line in (source / "episodes.jsonl").read_text(encoding="utf-8").split("\n"):
         if line:
             episode = json.loads(line)
-            origin = episode["origin"]
-            clip = locate(_ASSET_OF_PACKAGE[origin["package"]], Path(origin["file"]).name)
-            declared = next(path for path in episode["media"].values() if path)
-            if not (folder / declared).exists():
-                shutil.copyfile(clip, folder / declared)
+            for key, declared in episode["media"].items():
+                if declared and not (folder / declared).exists():
+                    origin = episode["origin"].get(key, episode["origin"])
+                    clip = locate(_ASSET_OF_PACKAGE[origin["package"]], Path(origin["file"]).name)
+                    shutil.copyfile(clip, folder / declared)
