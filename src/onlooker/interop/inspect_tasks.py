@@ -21,7 +21,8 @@ from onlooker.assets import cache_folder
 from onlooker.errors import OnlookerError
 from onlooker.interop.asking import Questions, questions
 from onlooker.interop.inspect_content import messages
-from onlooker.interop.inspect_scoring import MARK, graded
+from onlooker.interop.inspect_output import MARK
+from onlooker.interop.inspect_scoring import graded
 from onlooker.media.encoders import open_encoder
 
 # As in a run of our own: two threads keep two cores busy while earlier samples are answered.

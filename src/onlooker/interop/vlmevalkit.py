@@ -82,7 +82,7 @@ def _json_rows(path: Path) -> _Rows:
 
 def _excel_rows(path: Path) -> _Rows:
     try:
-        import openpyxl  # type: ignore[import-untyped]  # noqa: PLC0415  an extra
+        import openpyxl  # noqa: PLC0415  an extra
     except ImportError as error:
         raise MissingExtra("xlsx", "an Excel table") from error
     try:
