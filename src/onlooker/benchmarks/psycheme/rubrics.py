@@ -53,7 +53,6 @@ def _fields(item: Item, private: Private, reply: Reply, words: str) -> dict[str,
     return {
         "question": getattr(item, "question", ""),
         "options": option_lines(item),
-        "history": bullets([entry.text for entry in item.history or ()]) if item.history else "",
         "reference": right if isinstance(right, str) else ", ".join(right or ()),
         "cues": bullets(reference.cues or () if reference is not None else ()),
         "answer": given

@@ -90,8 +90,8 @@ BENCHMARK = Benchmark(
     render=render,
     scoring=FAMILY,
     tables=(
-        ScoreTable("Intensity", "ip."),
-        ScoreTable("Matching", "srm."),
+        ScoreTable("Intensity", "ip.", own_scale=True),
+        ScoreTable("Matching", "srm.", own_scale=True),
         ScoreTable("Rationales", "grg.", own_scale=True),
     ),
     main_metric="srm.accuracy",
