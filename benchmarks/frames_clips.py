@@ -1,10 +1,10 @@
 """Clips for ``frames_speed.py``, made once into the cache from the real clips that packages carry.
 
 Faces, streets and an animation are scaled to the wanted size, one after the other, and every frame gets its number as
-a bar code. One minute of H.264 (x264 ``medium``, its default, CRF 23, a key frame every 250 frames, 25 frames a second, three
-B-frames or none) is encoded; longer clips repeat its packets with their times moved on, so that twenty minutes cost
-seconds. There is no sound track. Real pictures matter: what is gained by passing over B-frames is what they cost, and
-generated textures and grain put nearly nothing into them.
+a bar code. One minute of H.264 (x264 ``medium``, its default, CRF 23, a key frame every 250 frames, 25 frames a
+second, three B-frames or none) is encoded; longer clips repeat its packets with their times moved on, so that twenty
+minutes cost seconds. There is no sound track. Real pictures matter: what is gained by passing over B-frames is what
+they cost, and generated textures and grain put nearly nothing into them.
 """
 
 from __future__ import annotations
