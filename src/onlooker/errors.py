@@ -78,7 +78,10 @@ class ModelError(OnlookerError):
 
 
 class TransientModelError(ModelError):
-    """Worth another attempt. ``retry_after_s`` is what the server asked for, None if it did not say."""
+    """Worth another attempt. ``retry_after_s`` is what the server asked for, None if it did not say.
+
+    ``may_be_billed``: the request was sent and nobody refused it, so that it may have been paid for without an answer.
+    """
 
     def __init__(
         self,
@@ -88,8 +91,10 @@ class TransientModelError(ModelError):
         value: object = _UNSET,
         remedy: str | None = None,
         retry_after_s: float | None = None,
+        may_be_billed: bool = False,
     ) -> None:
         self.retry_after_s = retry_after_s
+        self.may_be_billed = may_be_billed
         super().__init__(what, where=where, value=value, remedy=remedy)
 
 

@@ -39,6 +39,12 @@ def test_quality_and_offset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert report["other"] == "mute.mp4"
 
 
+def test_a_window_without_an_end_goes_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clip = write(tmp_path / "clip.mp4", counter(10), rate=10)
+    assert main(["detect", "cuts", str(clip), "--window", "0.5:inf"]) == 0
+    assert "0.500     1.000" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

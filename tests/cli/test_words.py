@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from onlooker.cli.main import main
+from onlooker.cli.terminal import counting
 from tests.media.making import coloured, tone, write
 
 pytest.importorskip("faster_whisper")
@@ -57,3 +58,44 @@ def test_draw_and_paint_out(video: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "10 of 20 frames painted over" in said
     assert "1 of 1 texts are gone" in said
     assert sheet.stat().st_size > 1000
+
+
+def test_a_wrong_name_is_told_before_the_work(
+    video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*_: object, **__: object) -> None:
+        pytest.fail("the work began")
+
+    monkeypatch.setattr("onlooker.media.screen_text.find_screen_text", work)
+    monkeypatch.setattr("onlooker.media.cache.cached_transcribe", work)
+    sheet, out = str(tmp_path / "s.png"), str(tmp_path / "o.mp4")
+    for arguments, word in (
+        (["paint-out-text", str(video), "--out", "o.avi", "--sheet", sheet], "written as mp4"),
+        (["paint-out-text", str(video), "--out", str(video), "--sheet", sheet], "over itself"),
+        (["paint-out-text", str(video), "--out", out, "--sheet", "s.bmp"], "a sheet is a picture"),
+        (["transcribe", str(video), "--out", "a.txt"], "not written as this"),
+    ):
+        assert main(arguments) == 1
+        assert word in capsys.readouterr().err
+
+
+def test_a_caption_that_no_frame_shows_is_named(
+    video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("fontTools")
+    words = tmp_path / "words.srt"
+    words.write_text("1\n00:00:00,500 --> 00:00:01,500\nHere\n\n2\n00:09:00,000 --> 00:09:01,000\nToo late\n")
+    assert main(["draw-subtitles", str(video), "--transcript", str(words), "--out", str(tmp_path / "d.mp4")]) == 0
+    said = capsys.readouterr()
+    assert "1 captions on 10 of 20 frames" in said.out
+    assert "on no frame, 540.000-541.000 s: Too late" in said.err
+
+
+def test_long_work_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("onlooker.cli.terminal.time.monotonic", lambda: now[0])
+    advance = counting("frames drawn")
+    for now[0], done in ((5.0, 1), (10.0, 2), (11.0, 3), (20.0, 4)):
+        advance(done, 9)
+    assert capsys.readouterr().err == "frames drawn: 2 of 9\nframes drawn: 4 of 9\n"

@@ -248,6 +248,21 @@ def test_what_inspect_cannot_ask_is_refused_at_once(family: str, condition: str,
     assert isinstance(refused.value.__cause__, InputError)
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({}, "no bundle is named"), ({"bundle": 2026}, "2026: no such folder"), ({"seed": "x"}, "whole number")],
+)
+def test_what_stands_behind_t_is_refused_in_one_line(given: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """Inspect hands over whatever YAML makes of it."""
+    from inspect_ai._util.error import PrerequisiteError
+
+    from onlooker.interop import inspect_registry
+
+    named = {"bundle": str(siv(tmp_path / "bundle"))} if "seed" in given else {}
+    with pytest.raises(PrerequisiteError, match=words):
+        inspect_registry.siv_bench(**(named | given))
+
+
 def test_a_part_that_is_not_there_stops_the_task_and_costs_no_sample(tmp_path: Path) -> None:
     from inspect_ai._util.error import PrerequisiteError
 

@@ -106,6 +106,7 @@ def test_a_question_of_several_videos_is_narrowed_by_the_video(tmp_path: Path) -
         ("t.tsv", "index\tprediction\n0\n", "another number of cells"),
         ("t.tsv", "index\tprediction\n0\tA\tB\n", "another number of cells"),
         ("t.csv", "index,answer\n0,A\n", "no column 'prediction'"),
+        ("t.csv", "index,prediction,prediction\n0,A,B\n", "two columns have the same name, found 'prediction'"),
         ("t.json", '{"index": 0}', "array of objects"),
         ("t.json", '[{"index": 0, "prediction": 3}]', "the reply is no text"),
         ("t.json", "[", "cannot be read as JSON"),
@@ -265,3 +266,18 @@ def test_a_reply_comes_through_unaltered(tmp_path_factory: pytest.TempPathFactor
     (reply,) = read_table(table(path, [{"index": "0", "prediction": raw}]))
     assert reply.fields["raw"] == raw
     assert reply.fields["status"] == ("ok" if raw.strip() else "empty")
+
+
+@pytest.mark.parametrize(
+    ("raw", "model", "words"),
+    [
+        ("Yes \ud83d", "m", "t.json, row 1: the reply holds half a character at place 4.*found 'U\\+D83D'"),
+        ("Yes", "", r"t.json, row 1: no prediction can say this: .* \(model\)"),
+    ],
+)
+def test_what_no_row_can_hold_is_refused_with_its_place(raw: str, model: str, words: str, tmp_path: Path) -> None:
+    bundle = open_bundle(siv(tmp_path / "bundle"))
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([{"index": "q0", "prediction": raw}]), encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        match(read_table(path), bundle, Matching(id_field="index"), model=model, condition="c")

@@ -12,6 +12,7 @@ from onlooker.benchmarks.psycheme.scoring import FAMILY as PSYCHEME
 from onlooker.benchmarks.reactionbench.scoring import FAMILY as REACTIONBENCH
 from onlooker.benchmarks.sivbench.scoring import FAMILY as SIVBENCH
 from onlooker.errors import InputError, QuotaExhausted, TransientModelError
+from onlooker.judge.blinding import without_name
 from onlooker.judge.session import joined_rows, kin_warnings
 from onlooker.models.request import Reply, Request
 from onlooker.records.jsonl import read_rows
@@ -108,6 +109,53 @@ def test_the_judge_never_hears_whose_reply_it_is(tmp_path: Path) -> None:
     judge_rows(rationales(tmp_path), rows, judge)
     assert "MARKED" not in judge.asked[0].text
     assert "shuffled" not in judge.asked[0].text
+
+
+def test_a_model_that_names_itself_stays_unknown(tmp_path: Path) -> None:
+    judge = Judge(GOOD)
+    rows = wrote(text="As MARKED-9B (openai:marked-9b) I say: the cup falls.")
+    judge_rows(rationales(tmp_path), [row | {"model": "openai:org/MARKED-9B"} for row in rows], judge)
+    assert "MARKED" not in judge.asked[0].text.upper()
+    assert "I say: the cup falls." in judge.asked[0].text
+
+
+def test_a_plain_word_is_no_name() -> None:
+    assert without_name("The base of the cup, m, m1.", "hf:/models/base") == "The base of the cup, m, m1."
+    assert without_name("The m of it.", "m") == "The m of it."
+    assert without_name("I, Qwen3.5-9B, say.", "openai:Qwen/Qwen3.5-9B") == "I, [this model], say."
+
+
+def test_moved_options_are_judged_as_the_model_saw_them(tmp_path: Path) -> None:
+    """The reply speaks of letters as shown; the labels stand under the options' own ids."""
+    explanation = {
+        "key_event": "loss",
+        "mechanism": "grief",
+        "options": {"A": "fits", "B": "misses", "C": "no", "D": "no"},
+    }
+    made = Made(tmp_path, MMHBENCH, [choice("q", "e")], [{"item": "q", "answer": ["A"], "explanation": explanation}])
+    moved = {"A": "D", "B": "A", "C": "B", "D": "C"}
+    raw = "She grieves for him, so B fits and C does not.\nAnswer: B"
+    labels = {"key_event": 5, "mechanism": 4, "hallucination": 5, "options": {"A": 0.1, "B": 1.25, "C": 0.5, "D": 0.2}}
+    judge = Judge(json.dumps(labels))
+    rows, _, _ = judge_rows(
+        made, [said("q", raw, condition="both_reasoned+options_rotated_1", options_shown=moved)], judge
+    )
+    text = judge.asked[0].text
+    assert "A. option number 4\nB. option number 1\nC. option number 2\nD. option number 3" in text
+    assert "Right option: B\n" in text
+    assert "Option B: fits\nOption C: misses" in text
+    assert rows[0]["labels"]["options"] == {"D": 0.1, "A": 1.25, "B": 0.5, "C": 0.2}
+    assert rows[0]["labels"]["key_event"] == 5
+
+
+def test_a_judge_of_psycheme_sees_no_history_that_the_model_may_not_have_had(tmp_path: Path) -> None:
+    """Under ``none`` and ``mismatched`` the item's own history was not given; the paper's judge gets none at all."""
+    item = choice("q", "e") | {"history": [{"when": "before", "text": "He lied to her."}]}
+    made = Made(tmp_path, PSYCHEME, [item], [{"item": "q", "answer": ["A"], "cues": ["she frowns"]}])
+    judge = Judge('{"evidence": "strong", "logic": "coherent"}')
+    judge_rows(made, [said("q", '{"answer": "A", "M": "it is new to her"}', condition="none")], judge)
+    assert "She frowns".lower() in judge.asked[0].text
+    assert "He lied" not in judge.asked[0].text
 
 
 def test_two_models_that_wrote_the_same_are_judged_once(tmp_path: Path) -> None:

@@ -85,3 +85,14 @@ def test_an_empty_account_stops_it(bundle: Bundle) -> None:
 
     with pytest.raises(QuotaExhausted):
         list(transcribe_bundle(bundle, recognise))
+
+
+def test_ids_that_no_file_system_takes_have_a_file_each(bundle: Bundle) -> None:
+    ids = ["x" * 300, "x" * 299, "\u4e16" * 150, "../../up", "a" * 200]
+    rows = [{"id": name, "media": {"video": "media/1.mp4"}} for name in ids]
+    (bundle.path / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcomes = list(transcribe_bundle(bundle, lambda _: WORDS))
+    assert [o.failure for o in outcomes] == [None] * 5
+    written = sorted(bundle.path.glob("media/transcripts/*"))
+    assert len(written) == len({o.path for o in outcomes}) == 5
+    assert bundle.path / "media/transcripts" / f"{'a' * 200}.json" in written

@@ -10,6 +10,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 from onlooker.errors import UnreadableMedia
 from onlooker.media.card import probe
@@ -296,3 +297,20 @@ def test_a_list_of_edits_is_read_as_far_as_it_goes(folder: Path) -> None:
         short.write_bytes(data[:place])
         assert all(e.ends_s is None or e.ends_s >= 0 for e in edit_lists(short).values())
     assert edit_lists(write(folder / "boxes.mkv", counter(3))) == {}
+
+
+def test_a_list_of_other_files_is_no_medium(folder: Path) -> None:
+    """Its own bytes stay the same when what it names is replaced."""
+    write(folder / "named.mp4", [gray(50)] * 2)
+    listing = folder / "list.ffconcat"
+    listing.write_text("ffconcat version 1.0\nfile named.mp4\n")
+    with pytest.raises(UnreadableMedia, match="list of other files"):
+        probe(listing)
+
+
+def test_a_picture_named_like_a_pattern_is_read_itself(folder: Path) -> None:
+    for name, width in (("shot%d.png", 64), ("shot1.png", 32)):
+        Image.new("RGB", (width, 16)).save(folder / name)
+    video = probe(folder / "shot%d.png").video
+    assert video is not None
+    assert video.width_px == 64

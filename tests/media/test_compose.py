@@ -163,3 +163,20 @@ def test_same_bytes_and_once_in_the_cache(tmp_path: Path) -> None:
     assert cached_side_by_side(tmp_path / "cache", left, right) == clip
     assert clip.path.stat().st_ino == inode
     assert cached_side_by_side(tmp_path / "cache", right, left, sound="none").sha256 != clip.sha256
+
+
+@pytest.mark.parametrize("options", [{"offset_s": v} for v in (float("nan"), float("inf"), 1e9)] + [{"fps": 1e-9}])
+def test_numbers_that_cannot_be_meant_are_refused(tmp_path: Path, options: dict[str, float]) -> None:
+    path = write(tmp_path / "a.mp4", counter(3), rate=10)
+    with pytest.raises(InputError):
+        compose_side_by_side(path, path, tmp_path / "out.mp4", **options)  # type: ignore[arg-type]
+    assert not (tmp_path / "out.mp4").exists()
+
+
+def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mp4", counter(4), rate=10)
+    told: list[tuple[int, int]] = []
+    compose_side_by_side(
+        path, path, tmp_path / "b.mp4", sound="none", advance=lambda done, total: told.append((done, total))
+    )
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from onlooker.errors import InputError, MediaError, NoStream, UnreadableMedia
+from onlooker.errors import InputError, MediaError, NoStream, OnlookerError, UnreadableMedia
 from onlooker.media.card import probe
 from onlooker.media.cut import cached_clip, cut_clip
 from onlooker.media.frames import sample
@@ -471,6 +472,23 @@ def test_what_is_no_video_or_would_replace_itself_is_refused(tmp_path: Path) -> 
 # Damage
 
 
+def test_a_place_that_cannot_be_written_is_told_and_left_clean(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mp4", counter(20), rate=10, codec="mpeg4")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="folder: is a folder"):
+        cut_clip(path, tmp_path / "folder")
+    with pytest.raises(OnlookerError, match=r"a\.mp4/out\.mp4: cannot be written"):
+        cut_clip(path, path / "out.mp4")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))  # as a full disk does, the system refuses to write on
+    try:
+        with pytest.raises(OnlookerError, match=r"^[^ ]*/out\.mp4: cannot be written \(File too large\)\. Remedy"):
+            cut_clip(path, tmp_path / "out.mp4")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.mp4", "folder"]
+
+
 def test_a_cut_file_gives_what_it_has_and_says_what_is_lost(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mp4", counter(40), rate=10, gop=5, container_options={"movflags": "+faststart"})
     data = path.read_bytes()
@@ -546,3 +564,19 @@ def test_a_clip_is_made_once_and_again_when_anything_differs(tmp_path: Path) -> 
     assert (again, probe(again.path).sha256) == (clip, clip.sha256)
     write(moved, counter(19), rate=10)
     assert cached_clip(cache, moved, window=(0.05, 1.0)).path != clip.path
+
+
+def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mp4", counter(10), rate=10)
+    told: list[tuple[int, int]] = []
+    cut_clip(path, tmp_path / "b.mp4", max_side_px=32, advance=lambda done, total: told.append((done, total)))
+    assert told == [(n, 10) for n in range(1, 11)]
+
+
+def test_a_provider_whose_limit_is_far_away_changes_nothing_and_breaks_nothing(tmp_path: Path) -> None:
+    """Google takes files of two billion bytes: bits of a second of those are more than the encoder can count."""
+    path = write(tmp_path / "in.webm", counter(10), rate=10, codec="libvpx-vp9")
+    for most in (2_000_000_000, 10**13):
+        clip = cut_clip(path, tmp_path / "out.mp4", window=(0.2, 0.6), max_bytes=most)
+        assert clip.method == "re-encoded"
+        assert [n for _, n in counts(clip.path, digits=9)] == [2, 3, 4, 5]

@@ -72,6 +72,21 @@ def test_words_stand_on_exactly_their_frames(talk: Path, tmp_path: Path) -> None
     assert drawn.captions == (Caption(0.5, 1.0, ("Hello",)), Caption(1.6, 2.0, ("Bye",)))
 
 
+def test_what_no_frame_shows_is_told(talk: Path, tmp_path: Path) -> None:
+    segments = (
+        Segment(0.5, 1.0, "Hello"),
+        Segment(1.01, 1.02, "blink"),
+        Segment(1.5, 1.5, "now"),
+        Segment(9, 10, "late"),
+    )
+    counted: list[tuple[int, int]] = []
+    drawn = draw_subtitles(
+        talk, said(*segments), tmp_path / "out.mp4", advance=lambda done, total: counted.append((done, total))
+    )
+    assert [caption.lines for caption in drawn.unshown] == [("blink",), ("now",), ("late",)]
+    assert counted == [(n, 60) for n in range(1, 61)]
+
+
 def test_the_sound_is_copied_sample_by_sample(talk: Path, tmp_path: Path) -> None:
     out = draw_subtitles(talk, said(Segment(0, 1, "x")), tmp_path / "out.mp4").path
     before, after = read_sound(talk), read_sound(out)
@@ -115,7 +130,8 @@ def test_a_turned_picture_is_written_upright(tmp_path: Path) -> None:
     video = write(tmp_path / "a.mp4", moving(10), rate=10, rotation_deg=90)
     drawn = draw_subtitles(video, said(Segment(0, 1, "Hi")), tmp_path / "b.mp4")
     before, after = open_footage(video), open_footage(drawn.path)
-    assert (after.width_px, after.height_px, after.rotation_deg) == (before.width_px, before.height_px, 0)
+    assert (after.width_px, after.height_px) == (before.width_px, before.height_px)
+    assert after.placed.is_upright
     assert (after.width_px, after.height_px) == (180, 320)
 
 

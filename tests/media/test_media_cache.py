@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +91,50 @@ def test_a_file_that_changes_right_after_it_was_hashed_misses(tmp_path: Path) ->
         content = b"%06d" % number
         path.write_bytes(content)
         assert file_sha256(path, tmp_path / "c") == sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("reader", ["sample", "probe", "read_sound"])
+def test_a_file_that_changes_while_it_is_read_is_not_kept(
+    two_tracks: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
+) -> None:
+    """What was read may be of the new file, and must not answer for the old one when that comes back."""
+    path = tmp_path / "a.mp4"
+    shutil.copy(two_tracks, path)
+    calls: dict[str, Callable[[], Any]] = {
+        "sample": lambda: cached_sample(tmp_path / "c", path, "midpoint"),
+        "probe": lambda: cached_probe(tmp_path / "c", path),
+        "read_sound": lambda: cached_sound(tmp_path / "c", path),
+    }
+    right = getattr(cache, reader)
+
+    def replaced_first(*given: Any, **options: Any) -> Any:
+        shutil.copy(base, path)
+        return right(*given, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cache, reader, replaced_first)
+        with pytest.raises(UnreadableMedia, match="changed while it was read"):
+            calls[reader]()
+    shutil.copy(two_tracks, path)
+    value: Any = calls[reader]()
+    assert file_sha256(two_tracks) in {getattr(value, "sha256", None), getattr(value, "source_sha256", None)}
+    assert value == getattr(cache, f"cached_{reader.removeprefix('read_')}")(
+        tmp_path / "other", two_tracks, *(["midpoint"] if reader == "sample" else [])
+    )
+
+
+def test_a_digest_in_a_folder_that_may_only_be_read_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"content")
+    known = file_sha256(path, tmp_path / "c")
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "utime", read_only)
+    monkeypatch.setattr(digest, "put", read_only)
+    monkeypatch.setattr(digest, "_hash", refuse)
+    assert file_sha256(path, tmp_path / "c") == known
 
 
 def test_a_copy_or_a_renamed_file_hits(gray_counter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

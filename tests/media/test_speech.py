@@ -46,6 +46,13 @@ def test_an_english_model_refuses_other_languages(silent: Path) -> None:
         transcribe(silent, language="zh")
 
 
+@pytest.mark.skipif(not is_present("whisper-base"), reason="needs: onlooker assets get whisper-base")
+def test_a_model_of_many_languages_refuses_what_is_none(silent: Path) -> None:
+    assert transcribe(silent, model="whisper-base", language="de").status == "no_speech"
+    with pytest.raises(InputError, match=r"does not know the language, found 'english'.* zh"):
+        transcribe(silent, model="whisper-base", language="english")
+
+
 def test_a_folder_without_a_model_is_named(silent: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no Whisper model for CTranslate2 \(no model\.bin\)"):
         transcribe(silent, model=str(tmp_path))

@@ -152,7 +152,7 @@ def test_segments_are_clamped_rejected_and_flagged(server: FakeServer, voiced: P
     assert transcript.segments[-1].end_s == 8.0
     assert transcript.notices == (
         "rejected: [2.000, 1.000] is no stretch of the sound, which ends at 8.000 s",
-        "cut to the sound, which ends at 8.000 s: [5.500, 9.500]",
+        "cut to the medium, 0 to 8.000 s: [5.500, 9.500]",
     )
     assert (transcript.language, transcript.made_by) == ("english", "openai:whisper-1 at a server")
     assert render_transcript(transcript) == "[0.2-1.9] Hello there."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import random
@@ -278,6 +279,19 @@ def test_a_cache_that_may_only_be_read_serves(tmp_path: Path, no_limit: None) ->
     fill(tmp_path, range(1))
     assert read_entry(entry(tmp_path, 0)) == body(0)
     assert read_entry(entry(tmp_path, 1)) is None
+
+
+def test_what_may_only_be_read_is_told(tmp_path: Path, no_limit: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path, range(3))
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    with pytest.raises(OnlookerError, match=r"cannot be written \(Read-only file system\)"):
+        clear(tmp_path)
+    with pytest.raises(OnlookerError, match=r"cannot be written \(Read-only file system\)"):
+        shrink(tmp_path, 0)
 
 
 @pytest.mark.parametrize(

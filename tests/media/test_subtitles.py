@@ -75,6 +75,19 @@ def test_several_voices_in_one_webvtt_cue() -> None:
     assert read_srt_or_vtt(text, Path("a.vtt")) == [Cue(1.0, 2.0, "Hi", "Anna & Bo"), Cue(1.0, 2.0, "Ho", "Cy")]
 
 
+def test_breaks_are_spaces_and_only_tags_are_left_out() -> None:
+    text = (
+        "1\n00:01,000 --> 00:02,000\nOne<br/>two\\Nthree {\\i1}four{\\i0}\n\n"
+        "2\n00:03,000 --> 00:04,000\nif x<y and y>z, I <3 <I>you</I> > me\n"
+    )
+    assert [cue.text for cue in read_srt_or_vtt(text, HERE)] == ["One two three four", "if x<y and y>z, I <3 you > me"]
+
+
+def test_a_line_of_spaces_ends_no_webvtt_cue() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nwords\n \nmore\n\nNOTE no words\n"
+    assert [cue.text for cue in read_srt_or_vtt(text, Path("a.vtt"))] == ["words more"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -134,6 +147,12 @@ def test_ttml_with_nested_times_rates_agents_and_spans() -> None:
 )
 def test_ttml_that_cannot_be_read_says_where(body: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
+        read_ttml(f"<tt><body>{body}</body></tt>", Path("a.ttml"))
+
+
+def test_ttml_that_is_nested_too_deep_is_one_error() -> None:
+    body = f'<p begin="0s" end="1s">{"<span>" * 5000}x{"</span>" * 5000}</p>'
+    with pytest.raises(InputError, match="too deep"):
         read_ttml(f"<tt><body>{body}</body></tt>", Path("a.ttml"))
 
 

@@ -77,6 +77,8 @@ def test_the_command_goes_on_and_its_exit_code_tells(
     assert "the episode states 9.000 s" in shown.out
     assert "is empty (0 bytes)" in shown.err
     assert "3 of 6 media read" in shown.err
+    assert shown.err.startswith("probed: 6 of 6, ")
+    assert ", 3 failed\n" in shown.err
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["card"] is None for row in rows] == [False, False, False, True, True, True]
     assert rows[0]["card"]["video"]["frames"] == 20

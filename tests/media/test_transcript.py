@@ -310,3 +310,35 @@ def test_the_file_beside_the_video(tmp_path: Path) -> None:
     assert find_transcript(video) == tmp_path / "talk.1.en.srt"
     (tmp_path / "talk.1.vtt").touch()
     assert find_transcript(video) == tmp_path / "talk.1.vtt"
+
+
+def test_a_mark_where_files_were_joined_is_no_word(tmp_path: Path) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text("1\n00:00:00,500 --> 00:00:01,000\nA\n\n\ufeff2\n00:00:02,000 --> 00:00:03,000\nB\n", "utf-8")
+    assert [segment.text for segment in read_transcript(path).segments] == ["A", "B"]
+
+
+@pytest.mark.parametrize("encoding", ["idna", "undefined", "rot13", "no\0name", "utf-16-be"])
+def test_an_encoding_that_does_not_fit_is_one_error(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.srt"
+    path.write_bytes("1\n00:00:00,500 --> 00:00:01,000\nCafé ñ\n".encode("latin-1"))
+    with pytest.raises(InputError, match="encoding"):
+        read_transcript(path, encoding=encoding)
+
+
+def test_a_duration_stands_for_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"text": "hi", "start": 0.5, "duration": 1.25}]')
+    assert read_transcript(path).segments == (Segment(0.5, 1.75, "hi"),)
+    path.write_text('[{"text": "hi", "start": 0.5, "duration": -1}]')
+    with pytest.raises(InputError, match="ends before it starts"):
+        read_transcript(path)
+
+
+def test_half_a_character_in_json_is_an_error_and_a_whole_one_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(r'[{"text": "a \ud83d\ude00", "start": 0, "end": 1}]')
+    assert read_transcript(path).segments[0].text == "a \U0001f600"
+    path.write_text(r'[{"text": "a \ud83d", "start": 0, "end": 1}]')
+    with pytest.raises(InputError, match="half a character"):
+        read_transcript(path)

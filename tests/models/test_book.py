@@ -292,3 +292,39 @@ def test_reading_an_answer_again_is_cheap(tmp_path: Path) -> None:
     spent_ms = time.process_time() - started
     book.close()
     assert spent_ms < 0.3, f"{spent_ms:.3f} ms an answer"
+
+
+def test_an_attempt_that_ended_since_the_last_time_takes_the_place_of_its_beginning(tmp_path: Path) -> None:
+    """A shard that was merged while it was at work, and again afterwards."""
+    shard, whole = CallBook(tmp_path / "shard.sqlite"), CallBook(tmp_path / "whole.sqlite")
+    reply = Reply("A", "ok", 5, 1, cost_usd=2.0)
+    begun = shard.begin(attempt("a", None))
+    whole.absorb(shard)
+    shard.note(attempt("a", reply), keep=True, begun=begun)
+    for _ in range(2):
+        whole.absorb(shard)
+        assert [t["outcome"] for t in whole.tries()] == ["ok"]
+    [spent] = whole.spending()
+    assert (spent.attempts, spent.failed, spent.cost_usd) == (1, 0, 2.0)
+    shard.close()
+    whole.close()
+
+
+def test_a_book_of_the_release_before_is_brought_up_to_date(tmp_path: Path) -> None:
+    from onlooker.models.book import _MIGRATIONS
+
+    path = tmp_path / BOOK_NAME
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at REAL NOT NULL) STRICT")
+        for statement in _MIGRATIONS["book_m001_initial"]:
+            db.execute(statement)
+        db.execute("INSERT INTO migrations VALUES ('book_m001_initial', 0)")
+        db.execute(
+            "INSERT INTO tries VALUES (1, 'a', 'q1', 'evaluated', 'p', 'm', NULL, 1.0, 2.0, 'ok', '', 1, NULL, 7, 1,"
+            " NULL, 3.5)"
+        )
+    db.close()
+    book = CallBook(path)
+    assert book.spent_usd("evaluated") == 3.5
+    assert [t["most_usd"] for t in book.tries()] == [None]
+    book.close()

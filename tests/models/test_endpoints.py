@@ -14,6 +14,7 @@ import pytest
 
 from onlooker.errors import InputError, ModelError, QuotaExhausted, TransientModelError
 from onlooker.models.catalog import open_model
+from onlooker.models.endpoint import retry_after_s
 from onlooker.models.options import ModelOptions
 from onlooker.models.request import Image, Reply, Request, Sound, Text
 from tests.models.adapters import KEYS, KINDS, NAMES, Kind, ask, open_adapter, video
@@ -300,3 +301,49 @@ def test_the_address_is_checked(kind: Kind) -> None:
     for url in ("example.org/v1", "ftp://example.org", "http://"):
         with pytest.raises(InputError, match="not an http"):
             open_model(f"{kind}:m", ModelOptions(base_url=url))
+
+
+@pytest.mark.parametrize(
+    ("said", "wait_s"),
+    [
+        ({"retry-after": "Wed, 21 Oct 99999999999 07:28:00 GMT"}, None),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 -99999999999999"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "1e400"}, None),
+        ({"retry-after": "-5"}, 0.0),
+        ({"retry-after": "5, 7"}, None),
+        ({"retry-after-ms": "nan", "retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "garbage", "retry-after": "7"}, 7.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:09 GMT"}, 4.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:01 GMT"}, 0.0),
+    ],
+)
+def test_a_wait_that_is_none_is_not_kept_and_harms_nothing(
+    kind: Kind, said: dict[str, str], wait_s: float | None
+) -> None:
+    assert retry_after_s(said, now_s=5.0) == wait_s
+    with (
+        FakeServer(lambda call: failure(429, "busy", headers=said)) as server,
+        pytest.raises(TransientModelError) as raised,
+    ):
+        ask(open_adapter(kind, server))
+    assert raised.value.retry_after_s is None or raised.value.retry_after_s >= 0
+
+
+def test_what_may_have_been_billed_says_so(kind: Kind) -> None:
+    """Sent and not refused: late, cut off. Not: refused with a status, or never connected."""
+
+    def failed(answer: Answer, timeout_s: float = 20.0) -> TransientModelError:
+        with FakeServer(lambda call: answer) as server, pytest.raises(TransientModelError) as raised:
+            ask(open_adapter(kind, server, timeout_s=timeout_s))
+        return raised.value
+
+    assert failed(Answer("late", delay_s=0.6), timeout_s=0.2).may_be_billed
+    assert failed(Answer("cut off", cut_after_bytes=5)).may_be_billed
+    assert not failed(failure(429, "busy")).may_be_billed
+    assert not failed(failure(500, "fault")).may_be_billed
+    with FakeServer() as server:
+        gone = open_adapter(kind, server)
+    with pytest.raises(TransientModelError) as raised:
+        ask(gone)
+    assert not raised.value.may_be_billed

@@ -585,3 +585,41 @@ def test_each_role_talks_to_its_own_endpoint_with_its_own_key(tmp_path: Path, mo
         assert f"Question {n}?" in call.text
         assert keys[other] not in str(call)
     assert not any(key.encode() in path.read_bytes() for key in keys.values())
+
+
+def test_an_attempt_that_may_be_billed_counts_against_the_budget_of_this_session_and_the_next(book: CallBook) -> None:
+    """24 USD at most, as above: one of unknown cost counts as that, one that was refused (429) as nothing."""
+    budget = Budget(1000.0)
+    unknown = Reply("A", "ok")  # no usage: what it cost is not known
+    late = TransientModelError("no answer within 1 s", may_be_billed=True)
+    model = Told(late, TransientModelError("status 429"), unknown)
+
+    async def main() -> None:
+        gateway = Gateway(model, book, role="evaluated", prices=DEAR, budget=budget, sleep=Clock().sleep)
+        assert (await gateway.ask(question(1))).reply.cost_usd is None
+
+    run(main)
+    assert model.asked == 3
+    most = budget.spent_usd
+    assert (most, budget.reserved_usd) == (48.0, 0.0)  # the late one and the unknown one, not the refused one
+    assert book.spent_usd("evaluated") == most
+    [spent] = book.spending()
+    assert (spent.cost_usd, spent.unpriced) == (None, 1)  # unknown stays unknown in what is told
+
+
+def test_an_attempt_killed_under_way_counts_against_the_budget_of_the_next_session(book: CallBook) -> None:
+    class Killed(BaseException):
+        """Stands for SIGKILL: the row of the attempt stays as it was before."""
+
+    def kill(*given: object, **named: object) -> None:
+        raise Killed
+
+    async def main() -> None:
+        gateway = Gateway(Told(), book, role="evaluated", prices=DEAR)
+        gateway.store = kill  # type: ignore[method-assign]
+        with pytest.raises(Killed):
+            await gateway.ask(question(1))
+
+    run(main)
+    assert [t["outcome"] for t in book.tries()] == ["sent"]
+    assert book.spent_usd("evaluated") == 24.0

@@ -318,3 +318,12 @@ def test_settings_are_merged_level_by_level() -> None:
 )
 def test_error_bodies_of_every_shape_are_read(body: Any, words: str, wait_s: float | None) -> None:
     assert read_status(body) == (words, wait_s)
+
+
+@pytest.mark.parametrize("name", ["temperature", "seed", "maxOutputTokens", "responseMimeType"])
+def test_what_the_run_writes_cannot_be_set_behind_its_back(name: str) -> None:
+    """The body's generationConfig is where temperature and seed stand: a setting in it would win unseen."""
+    with pytest.raises(InputError, match=f"writes this part of the request itself, found '{name}'"):
+        GoogleModel("gemini-2.5-flash", ModelOptions(settings={"generationConfig": {name: 1, "topK": 20}}))
+    with pytest.raises(InputError, match="generation_config"):
+        GoogleModel("gemini-2.5-flash", ModelOptions(settings={"generation_config": {"topK": 20}}))

@@ -583,14 +583,25 @@ def test_options_that_mean_nothing_here(base: Path) -> None:
         (ModelOptions(accepts=frozenset(("text", "video"))), "shown text and images only"),
         (ModelOptions(settings={"batch_size": 0}), r"greater than or equal to 1 \(batch_size\), found 0"),
         (ModelOptions(settings={"scoring": "guess"}), r"\(scoring\), found 'guess'"),
+        (ModelOptions(settings={"stop": [".", ""]}), r"at least 1 character \(stop.1\), found ''"),
+        (
+            ModelOptions(settings={"chat_template_kwargs": {"add_generation_prompt": False}}),
+            "no variable of a chat template, found 'chat_template_kwargs.add_generation_prompt'",
+        ),
         (ModelOptions(settings={"top_k": 5}), r"not permitted \(top_k\), found 5\. Remedy: some of device, dtype"),
     ):
         with pytest.raises(InputError, match=message):
             HFModel(base, options=options)
     assert HFModel(base, options=ModelOptions(accepts=frozenset(("text",)))).accepts == {"text"}
     assert HFModel(base, options=ModelOptions(settings={"batch_size": 3})).at_once == 3
-    with pytest.raises(InputError, match="no such device on this machine, found 'tpu'"):
-        _ = HFModel(base, options=ModelOptions(settings={"device": "tpu"})).fingerprint
+    for device in ("tpu", "cpu:7", "cuda:99", "cuda:x"):
+        with pytest.raises(InputError, match=f"no such device on this machine, found '{device}'"):
+            _ = HFModel(base, options=ModelOptions(settings={"device": device})).fingerprint
+
+
+def test_an_adapter_that_is_announced_and_not_named_is_an_error(base: Path) -> None:
+    with pytest.raises(InputError, match=r"no adapter is named behind the \+"):
+        open_model(f"hf:{base}+")
 
 
 def load_error(folder: Path, adapter: Path | None = None) -> InputError:
@@ -617,6 +628,32 @@ def test_weights_that_are_incomplete_or_broken_are_an_error(base: Path, tmp_path
     assert "tensors are not in the weights" in str(load_error(deeper))
     (deeper / "model.safetensors").write_bytes((base / "model.safetensors").read_bytes()[:-1000])
     assert "transformers cannot load this folder" in str(load_error(deeper))
+
+
+@pytest.mark.parametrize("settings", [{}, {"scoring": "logprobs"}])
+def test_logits_that_are_no_numbers_are_an_error(base: Path, tmp_path: Path, settings: dict[str, str]) -> None:
+    """As from float16 where a model needs more: the largest of them would be the first token of all, or option A."""
+    torch, transformers = import_module("torch"), import_module("transformers")
+    folder = copied(base, tmp_path / "broken")
+    broken = transformers.AutoModelForImageTextToText.from_pretrained(base, local_files_only=True)
+    with torch.no_grad():
+        broken.lm_head.weight[0] = float("nan")
+    broken.save_pretrained(folder)
+    model = HFModel(folder, options=ModelOptions(settings=settings))
+    with pytest.raises(ModelError, match=r"computed no numbers \(NaN\)"):
+        ask(model, seen(RED))
+    asyncio.run(model.close())
+
+
+def test_a_model_without_room_on_its_device_is_an_error(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch, transformers = import_module("torch"), import_module("transformers")
+
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 14 GiB\nand more")
+
+    monkeypatch.setattr(transformers.Qwen2_5_VLForConditionalGeneration, "to", full)
+    error = str(load_error(base))
+    assert "cannot be put on the device (CUDA out of memory. Tried to allocate 14 GiB), found 'cpu'" in error
 
 
 def test_an_adapter_of_another_model_is_an_error(base: Path, tmp_path: Path) -> None:

@@ -36,3 +36,19 @@ def test_options_know_what_was_said() -> None:
     assert ModelOptions().settings_text() == "none"
     with pytest.raises(InputError, match="no use for the option, found 'sampling, settings'"):
         options.refuse_others(("timeout_s",), "x")
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "1e999", "[1, -Infinity]"])
+def test_what_is_no_json_is_words(text: str) -> None:
+    """A body with NaN in it cannot be sent: every call would fail on the way out."""
+    assert parse_settings([f"a={text}"]) == {"a": text}
+
+
+def test_what_the_run_writes_is_refused_inside_an_object_too() -> None:
+    with pytest.raises(InputError, match=r"writes this part .*found 'temperature'"):
+        ModelOptions(settings={"outer": {"temperature": 1, "top_k": 2}}).refuse_settings(
+            ("temperature",), "x", inside="outer"
+        )
+    ModelOptions(settings={"temperature": 1}).refuse_settings(("temperature",), "x", inside="outer")
+    with pytest.raises(InputError, match="outer is an object"):
+        ModelOptions(settings={"outer": 3}).refuse_settings((), "x", inside="outer")

@@ -36,6 +36,13 @@ def letters(reply: str) -> list[str | None]:
         "<think>1: A\n2: A\n3: A</think>1: B\n2: C\n3: A",
         "1: She smiles.\nAnswer: B. option number 2\n2: Two reasons:\n1. he waits\n2. he nods\nAnswer: C\n3: Answer: A",
         "1: A\n2: A\n3: A\nOn reflection:\n1: B\n2: C\n3: A",
+        '[{"question": 1, "answer": "B"}, {"question": 2, "answer": "C"}, {"question": 3, "answer": "A"}]',
+        '```json\n{"answers": {"1": "B", "2": "C", "3": "A"}}\n```',
+        '{"answers": [{"id": "Q1", "answer": "B"}, {"id": "Q2", "answer": "C"}, {"id": "Q3", "answer": "A"}]}',
+        "| Question | Answer |\n|---|---|\n| 1 | B. option number 2 |\n| 2 | C |\n| 3 | A |",
+        "Answer 1: B\nAnswer 2: C\nAnswer 3: A",
+        "1\uff1aB\n2\uff1aC\n3:A",
+        "1: B, 2: C. option number 3; 3: A",
     ],
 )
 def test_forms_of_a_full_reply(reply: str) -> None:
@@ -50,6 +57,9 @@ def test_forms_of_a_full_reply(reply: str) -> None:
         ("1: B\n2: C or A\n3: A", ["B", None, "A"]),
         ("1: B\n2: C\n3: A\n4: D", ["B", "C", "A"]),
         ("B, C, A", [None, None, None]),
+        ('["B", "C", "A"]', [None, None, None]),
+        ('{"2": ["C"]}', [None, "C", None]),
+        ("1: B. they met in 2, 3: A", ["B", None, "A"]),
         ("", [None, None, None]),
         ("<think>1: B\n2: C", [None, None, None]),
         ("1: B\n2: C\n3:", ["B", "C", None]),

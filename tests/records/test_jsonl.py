@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from onlooker.errors import InputError
+from onlooker.errors import InputError, OnlookerError
 from onlooker.records.jsonl import AppendFile, Row, read_rows, scan_rows, write_rows, write_text
 from onlooker.records.problem import Problem
 from onlooker.records.public import ITEM, Episode
@@ -186,6 +186,12 @@ def test_missing_folder_is_an_input_error(tmp_path: Path) -> None:
         AppendFile(tmp_path / "none" / "a")
 
 
+def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder"):
+        write_text(tmp_path, "x")
+    assert list(tmp_path.parent.glob(".*.tmp")) == []
+
+
 ROWS = [{"id": "a"}, {"id": "b", "note": "日本 🙂"}]
 WHOLE = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in ROWS)
 FIRST = WHOLE.index(b"\n") + 1
@@ -257,3 +263,13 @@ def test_threads_share_one_file(tmp_path: Path) -> None:
         list(pool.map(lambda number: file.append({"id": f"{number}", "note": "x" * 999}), range(800)))
     ids = {row.record.id for row in read_rows(path, Episode)}
     assert ids == {f"{number}" for number in range(800)}
+
+
+def test_a_full_disk_is_told_with_the_file_and_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("onlooker.records.atomic.os.fsync", full)
+    with pytest.raises(OnlookerError, match=r"kept\.json: cannot be written \(No space left on device\)"):
+        write_text(tmp_path / "kept.json", "new")
+    assert list(tmp_path.iterdir()) == []

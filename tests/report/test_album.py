@@ -73,3 +73,11 @@ def test_where_one_frame_each_is_too_much_the_rest_is_left_out_and_counted() -> 
 def test_bytes_that_are_no_picture_are_said_to_be_none() -> None:
     strip = [FrameView(b"\xff\xd8\xff not a picture", 0.5), FrameView(None, 1.0)]
     assert [s.why_not for s in plan_album([strip], Limits()).strip(strip)] == ["not a readable JPEG", "not kept"]
+
+
+def test_where_frames_are_left_out_every_view_still_shows_one() -> None:
+    views = ["reaction"] * 12 + [f"segment {letter}" for letter in "ABCD" for _ in range(2)]
+    frames = [FrameView(None, float(n), None, "missing", of) for n, of in enumerate(views)]
+    shown = plan_album([], Limits(frames_per_answer=12)).strip(frames)
+    assert [frame.of for frame in shown] == ["reaction"] * 2 + [f"segment {x}" for x in "ABCD" for _ in range(2)]
+    assert [frame.time_s for frame in shown[:2]] == [0.0, 11.0]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from onlooker.errors import InputError, MissingExtra
-from onlooker.report.content import Limits, ReportContent
-from onlooker.report.page import render_report, write_report
+from onlooker.report.content import Limits, MetricGroup, ReportContent
+from onlooker.report.page import _scale_of, render_report, write_report
 from onlooker.report.wording import evenly
 from tests.report.tree import Node, parse
 
@@ -249,3 +249,14 @@ def test_importing_the_engine_loads_neither_matplotlib_nor_pillow() -> None:
 
 def test_a_report_without_bundles_is_a_page(content: ReportContent) -> None:
     assert "This report has no bundle." in render_report(dataclasses.replace(content, sections=()))
+
+
+def test_metrics_of_one_kind_have_one_unit(content: ReportContent) -> None:
+    """``raw.macro`` stands beside ``raw.capability.G``: not 0.22 here and 22 % there."""
+    section = dataclasses.replace(
+        content.sections[0],
+        main_metric="verified.macro",
+        groups=(MetricGroup("Raw", "raw.capability."), MetricGroup("Matching", "srm.", "own")),
+    )
+    scales = [_scale_of(section, name) for name in ("raw.macro", "verified.micro", "srm.error_s", "loss.answer")]
+    assert scales == ["percent", "percent", "own", "own"]

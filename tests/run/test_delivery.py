@@ -66,6 +66,10 @@ def test_words_after_the_end_of_the_medium_are_left_out_and_counted(bundle: Bund
     delivered = delivery.deliver(shown, MMHBENCH.condition("transcript_only"), None)
     assert delivered.given.transcript == "[0.2-1.0] First words.\n[3.0-4.0] Last words.\n[4.5-5.0] Cut."
     assert delivered.record["transcript"]["left_out"] == 1
+    assert [line.partition(" s, the medium")[0] for line in delivered.record["transcript"]["notices"]] == [
+        "segment 2 ends at 60.000",
+        "segment 3 ends at 52.000",
+    ]
 
 
 def test_an_episode_without_a_picture_gives_its_words_and_says_so(bundle: Bundle, delivery: Delivery) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ import pytest
 from onlooker.errors import InputError, OnlookerError, RunLocked
 from onlooker.models.book import Try
 from onlooker.models.request import Reply
-from onlooker.run.ledger import _MIGRATIONS, ROLE, CallKey, Entry, Ledger
+from onlooker.run.execute import Session
+from onlooker.run.ledger import _MIGRATIONS, LEDGER_NAME, ROLE, CallKey, Entry, Ledger
 from onlooker.run.lock import locked
+from tests.run.test_session import Noting
 
 
 def entry(item: str, *, raw: str = "A", final: bool = True, seed: int | None = None) -> Entry:
@@ -234,3 +237,20 @@ def test_many_that_open_a_new_ledger_at_once_all_succeed(tmp_path: Path) -> None
     at = str(time.time() + 1.5)
     many = [subprocess.Popen([sys.executable, "-c", opener, str(tmp_path), at]) for _ in range(6)]
     assert [process.wait() for process in many] == [0] * 6
+
+
+def test_a_run_that_another_release_began_says_what_to_do(session: Callable[..., Session]) -> None:
+    """A former release told less of a model: its answers are no answers to this plan, and the user is told."""
+    made = session(Noting(), "text_only")
+    made.work()
+    ledger = Ledger(made.run_dir / LEDGER_NAME)
+    document = ledger.plan()
+    assert document is not None
+    del document["model"]["fingerprint"]["accepts"]
+    ledger.keep_plan(document | {"onlooker": "0.0.9"})
+    ledger.close()
+    with pytest.raises(InputError, match=r"begun by another onlooker \(0\.0\.9\).*another --out.*scored"):
+        session(Noting(), "text_only").work()
+    session(Noting(), "text_only", seeds=[1], run="two").work()
+    with pytest.raises(InputError, match="repeat the options of that run"):
+        session(Noting(), "text_only", seeds=[2], run="two").work()

@@ -146,3 +146,29 @@ def test_four_processes_make_one_run_folder(tmp_path: Path) -> None:
     wrong = subprocess.run([*command, "--shard", "5/4"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "--shard" in wrong.stderr
+
+
+@pytest.mark.parametrize("killed_at", ["replace", "write_text"])
+def test_killed_while_merging_into_itself_a_run_keeps_its_answers(
+    session: MakeSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: str
+) -> None:
+    """What the folder answered itself stands nowhere else: at no moment is it without a ledger."""
+
+    class Killed(BaseException):
+        """Stands for SIGKILL."""
+
+    def kill(*given: object, **named: object) -> None:
+        raise Killed
+
+    session(Noting(), "text_only", run="run").work()
+    session(Noting(), "text_only", run=str(shard_folder(tmp_path / "run", 1, 2)), shard=Shard(1, 2)).work()
+    with monkeypatch.context() as patched:
+        if killed_at == "replace":
+            patched.setattr(Path, "replace", kill)
+        else:
+            patched.setattr("onlooker.run.merge.write_text", kill)
+        with pytest.raises(Killed):
+            merge([tmp_path / "run"], tmp_path / "run")
+    assert (tmp_path / "run" / LEDGER_NAME).is_file()
+    merged = merge([tmp_path / "run"], tmp_path / "run")
+    assert (merged.there, merged.left) == (5, 0)

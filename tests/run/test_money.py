@@ -17,6 +17,8 @@ from onlooker.records.bundle import Bundle
 from onlooker.run.estimate import estimate
 from onlooker.run.execute import Session
 from onlooker.run.ledger import LEDGER_NAME, Ledger
+from onlooker.run.merge import shard_folder
+from onlooker.run.shards import Shard
 from onlooker.run.spending import collect, document
 from tests.run.test_session import Noting
 
@@ -222,3 +224,35 @@ def test_eval_estimates_repeats_and_refuses_a_budget_without_a_price(
     capsys.readouterr()
     assert main(remote) == 1
     assert "--prices" in capsys.readouterr().err
+
+
+def test_a_ledger_named_twice_counts_once_and_shards_are_found(session: MakeSession, tmp_path: Path) -> None:
+    for number in (1, 2):
+        folder = shard_folder(tmp_path / "run", number, 2)
+        session(Noting(), "text_only", run=str(folder), shard=Shard(number, 2), prices=DEAR).work()
+    [row] = collect([tmp_path / "run"])
+    assert (row.calls, row.cost_usd) == (5, 45.0)
+    [again] = collect([tmp_path / "run", shard_folder(tmp_path / "run", 1, 2), tmp_path / "run" / "."])
+    assert again == row
+
+
+def test_an_estimate_of_batches_is_at_their_price_and_of_draws_knows_them(session: MakeSession, tmp_path: Path) -> None:
+    half = Prices((Price(model="scripted", input=1e6, output=2e6, batch=0.5),))
+    [single] = estimate(session(Noting(), "text_only", prices=half))
+    [batch] = estimate(session(Noting(), "text_only", prices=half, poll_s=1.0))
+    assert single.cost_usd is not None
+    assert batch.cost_usd == single.cost_usd / 2
+    assert [e.cost_usd for e in estimate(session(Noting(), "text_only", prices=DEAR, poll_s=1.0))] == [None]
+    session(Noting(), "text_only", run="one", cache=tmp_path / "answers").work()
+    first, drawn = estimate(session(Noting(), "text_only", "text_only+again_1", cache=tmp_path / "answers"))
+    assert (first.in_cache, drawn.in_cache) == (5, 0)
+
+
+def test_a_price_of_google_is_for_google(tmp_path: Path) -> None:
+    def found(path: str) -> Price | None:
+        return Prices().find("google:gemini-2.5-pro", path)
+
+    assert found("https://generativelanguage.googleapis.com") is not None
+    assert found("https://a-proxy.example/gemini") is None
+    (tmp_path / "p.yaml").write_text("- {model: m, input: 1, output: 1, date: 2026-11-01}\n", encoding="utf-8")
+    assert Prices.read(tmp_path / "p.yaml").entries[0].date == "2026-11-01"

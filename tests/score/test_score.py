@@ -137,6 +137,20 @@ def test_a_plan_beside_the_file_narrows_what_is_owed(made: Made) -> None:
     assert "1 rows of items that this condition does not owe left out" in notes
 
 
+def test_a_condition_owes_the_items_that_its_plan_asks_under_it(made: Made) -> None:
+    """Items without a history, a donor or options are not asked where these are exchanged: nobody owes an answer."""
+    rows = [said("q0", "B", condition="none"), said("q0", "B"), said("q1", "B")]
+    file = write_rows(made.folder / "run" / "predictions.jsonl", rows)
+    plan = {"items": ["q0", "q1"], "owed": {"none": ["q0"]}}
+    (made.folder / "run" / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    result = score_bundle(made.bundle, FAMILY, [file], draws=50)
+    assert coverage_of(result, condition="none") == {"items": 1, "seeds": 1, "scored": 1}
+    assert coverage_of(result) == {"items": 2, "seeds": 1, "scored": 2}
+    (made.folder / "run" / "plan.json").write_text(json.dumps({**plan, "owed": {"none": ["x1"]}}), encoding="utf-8")
+    with pytest.raises(InputError, match="x1"):
+        score_bundle(made.bundle, FAMILY, [file])
+
+
 def test_a_plan_of_unknown_items_is_an_error(made: Made) -> None:
     file = write_rows(made.folder / "run" / "predictions.jsonl", [said("q0", "B")])
     (made.folder / "run" / "plan.json").write_text('{"items": ["q0", "x1"]}', encoding="utf-8")

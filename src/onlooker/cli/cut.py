@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onlooker.cli.terminal import note, say
+from onlooker.cli.terminal import counting, note, say
 
 if TYPE_CHECKING:
     from onlooker.cli.types import Commands
     from onlooker.media.clip import Clip
+    from onlooker.media.grid import Window
 
 
 def add_commands(commands: Commands) -> None:
@@ -18,7 +19,7 @@ def add_commands(commands: Commands) -> None:
     cut = commands.add_parser("cut", help="a stretch of a video as an mp4 file of its own")
     cut.add_argument("video", type=Path, metavar="VIDEO")
     cut.add_argument("--out", required=True, type=Path, metavar="FILE", help="the mp4 file to write")
-    cut.add_argument("--window", type=_window, metavar="A:B", help="seconds from the first frame; the whole if absent")
+    cut.add_argument("--window", metavar="A:B", help="seconds from the first frame; the whole if absent")
     cut.add_argument("--max-side", type=int, metavar="PX", help="longest side in pixels")
     cut.add_argument("--max-bytes", type=int, metavar="N", help="size of the file at most")
     cut.add_argument("--no-sound", action="store_true", help="leave the sound out")
@@ -29,8 +30,8 @@ def add_commands(commands: Commands) -> None:
     compose.add_argument("right", type=Path, metavar="RIGHT")
     compose.add_argument("--out", required=True, type=Path, metavar="FILE", help="the mp4 file to write")
     compose.add_argument("--inset", type=_rectangle, metavar="L,T,R,B", help="put RIGHT into this rectangle of LEFT")
-    compose.add_argument("--left-window", type=_window, metavar="A:B", help="seconds of LEFT; the whole if absent")
-    compose.add_argument("--right-window", type=_window, metavar="A:B", help="seconds of RIGHT; the whole if absent")
+    compose.add_argument("--left-window", metavar="A:B", help="seconds of LEFT; the whole if absent")
+    compose.add_argument("--right-window", metavar="A:B", help="seconds of RIGHT; the whole if absent")
     compose.add_argument("--offset", type=float, default=0.0, metavar="S", help="seconds RIGHT begins later (0)")
     compose.add_argument("--height", type=int, metavar="PX", help="height of both, side by side")
     compose.add_argument("--sound", choices=["left", "right", "none"], default="left", help="whose sound (left)")
@@ -44,11 +45,12 @@ def _cut(options: argparse.Namespace) -> int:
     clip = cut_clip(
         options.video,
         options.out,
-        window=options.window,
+        window=_window(options.window),
         max_side_px=options.max_side,
         max_bytes=options.max_bytes,
         keep_sound=not options.no_sound,
         max_fps=options.fps,
+        advance=counting("frames encoded"),
     )
     _tell(clip)
     return 0
@@ -62,12 +64,13 @@ def _compose(options: argparse.Namespace) -> int:
             options.left,
             options.right,
             options.out,
-            left_window=options.left_window,
-            right_window=options.right_window,
+            left_window=_window(options.left_window),
+            right_window=_window(options.right_window),
             offset_s=options.offset,
             height_px=options.height,
             sound=options.sound,
             fps=options.fps,
+            advance=counting("pictures encoded"),
         )
     else:
         from onlooker.media.pictures import Rect
@@ -77,11 +80,12 @@ def _compose(options: argparse.Namespace) -> int:
             options.right,
             options.out,
             rectangle=Rect(*options.inset),
-            background_window=options.left_window,
-            inset_window=options.right_window,
+            background_window=_window(options.left_window),
+            inset_window=_window(options.right_window),
             offset_s=options.offset,
             sound=options.sound,
             fps=options.fps,
+            advance=counting("pictures encoded"),
         )
     _tell(clip)
     return 0
@@ -101,12 +105,10 @@ def _tell(clip: Clip) -> None:
     )
 
 
-def _window(text: str) -> tuple[float, float]:
-    start_s, colon, end_s = text.partition(":")
-    try:
-        return float(start_s), float(end_s if colon else "")
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no window such as 1.5:4") from None
+def _window(text: str | None) -> Window | None:
+    from onlooker.media.grid import parse_window
+
+    return None if text is None else parse_window(text)
 
 
 def _rectangle(text: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onlooker.cli.terminal import note, say, table
+from onlooker.cli.terminal import counting, note, say, table
 
 if TYPE_CHECKING:
     from onlooker.cli.types import Commands
@@ -77,16 +77,19 @@ def _box(rect: Any) -> str:
 
 def _faces(options: argparse.Namespace) -> Detected:
     from onlooker.media.detectors.cuts import find_cuts
+    from onlooker.media.perception import LEAST_EXPRESSION_FACE_PX
     from onlooker.media.tracks import expression_stretches, track_faces
 
     with_expressions = options.what == "expressions"
     window = _window(options)
+    cuts = find_cuts(options.file, window=window, advance=counting("seconds looked at for cuts")).cuts
     found = track_faces(
         options.file,
         step_s=0.5 if options.step is None else options.step,
         window=window,
-        cuts_s=[cut.time_s for cut in find_cuts(options.file, window=window).cuts],
+        cuts_s=[cut.time_s for cut in cuts],
         with_expressions=with_expressions,
+        advance=counting("pictures looked at"),
     )
     drawings: dict[float, list[tuple[str, Any]]] = {}
     for number, track in enumerate(found.tracks, 1):
@@ -113,6 +116,10 @@ def _faces(options: argparse.Namespace) -> Detected:
                     _box(track.sightings[0].box),
                 ]
             )
+    if with_expressions:
+        small = sum(seen.expression is None for track in found.tracks for seen in track.sightings)
+        if small:
+            note(f"no expression of {small} faces less than {LEAST_EXPRESSION_FACE_PX} pixels wide")
     for start_s, end_s in found.absent:
         note(f"no face from {start_s:.3f} to {end_s:.3f} s")
     for time_s in found.unseen_s:
@@ -123,7 +130,7 @@ def _faces(options: argparse.Namespace) -> Detected:
 def _cuts(options: argparse.Namespace) -> Detected:
     from onlooker.media.detectors.cuts import find_cuts
 
-    found = find_cuts(options.file, window=_window(options))
+    found = find_cuts(options.file, window=_window(options), advance=counting("seconds looked at"))
     at = {cut.time_s: cut for cut in found.cuts}
     rows = [["segment", "start s", "end s", "change", "ratio"]]
     for number, (start_s, end_s) in enumerate(found.segments, 1):
@@ -173,7 +180,13 @@ def _quality(options: argparse.Namespace) -> Detected:
         except ValueError as error:
             raise InputError("--region takes four whole numbers of pixels", value=options.region) from error
         region = Rect(left, top, right, bottom)
-    found = check_quality(options.file, region=region, window=_window(options), expect_face=options.expect_face)
+    found = check_quality(
+        options.file,
+        region=region,
+        window=_window(options),
+        expect_face=options.expect_face,
+        advance=counting("pictures looked at"),
+    )
     rows = [["fault", "start s", "end s", "value", "threshold", "reason"]]
     rows += [
         [one.kind, *_times(one.start_s, one.end_s), f"{one.value:g}", f"{one.threshold:g}", one.reason]

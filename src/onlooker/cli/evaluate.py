@@ -125,7 +125,7 @@ def _session(options: argparse.Namespace) -> Session:
     keep_apart([options.out], [bundle.path], "--out")
     prices = Prices.read(options.prices)
     benchmark = load_benchmark(bundle.card.family)
-    episodes, items = _asked(bundle, options.limit)
+    episodes, everything, items = _asked(bundle, options.limit)
     model = model_of(options)
     encoder = None if options.encoder is None else open_encoder(options.encoder, cache_dir())
     conditions = _conditions(
@@ -134,6 +134,7 @@ def _session(options: argparse.Namespace) -> Session:
         model,
         episodes,
         items,
+        everything,
         has_encoder=encoder is not None,
         leave_out=options.leave_out,
     )
@@ -178,12 +179,13 @@ def _session(options: argparse.Namespace) -> Session:
     )
 
 
-def _asked(bundle: Bundle, limit: int | None) -> tuple[dict[str, Episode], list[Item]]:
-    """The episodes and the items to ask. Raises ``InputError`` where an item names no episode."""
+def _asked(bundle: Bundle, limit: int | None) -> tuple[dict[str, Episode], list[Item], list[Item]]:
+    """The episodes, all items and those to ask. Raises ``InputError`` where an item names no episode."""
     from onlooker.errors import InputError
 
     episodes = bundle.load_episodes()
-    items = list(bundle.load_items().values())[:limit]
+    everything = list(bundle.load_items().values())
+    items = everything[:limit]
     for item in items:
         if item.episode not in episodes:
             raise InputError(
@@ -191,7 +193,7 @@ def _asked(bundle: Bundle, limit: int | None) -> tuple[dict[str, Episode], list[
                 value=item.episode,
                 remedy="onlooker validate BUNDLE",
             )
-    return episodes, items
+    return episodes, everything, items
 
 
 def _estimate(session: Session) -> int:
@@ -242,6 +244,7 @@ def _conditions(
     model: Model,
     episodes: Mapping[str, Episode],
     items: Sequence[Item],
+    pool: Sequence[Item],
     *,
     has_encoder: bool,
     leave_out: bool,
@@ -261,12 +264,12 @@ def _conditions(
                 note(f"condition {name} is left out: {error}")
             else:
                 fit.append(benchmark.condition(name))
-        return [one for one in fit if not _asks_none(benchmark, one, items, episodes)]
+        return [one for one in fit if not _asks_none(benchmark, one, items, episodes, pool)]
     if names == ["all"]:
         fit, unfit = fitting_conditions(benchmark, model.accepts, media, has_encoder=has_encoder)
         for condition, reason in unfit:
             note(f"condition {condition.name} is left out: {reason}")
-        return [one for one in fit if not _asks_none(benchmark, one, items, episodes)]
+        return [one for one in fit if not _asks_none(benchmark, one, items, episodes, pool)]
     chosen = [benchmark.condition(name) for name in names] if names else [benchmark.default]
     for condition in chosen:
         check_condition(benchmark, condition, model.accepts, media, has_encoder=has_encoder)
@@ -274,11 +277,15 @@ def _conditions(
 
 
 def _asks_none(
-    benchmark: Benchmark, condition: Condition, items: Sequence[Item], episodes: Mapping[str, Episode]
+    benchmark: Benchmark,
+    condition: Condition,
+    items: Sequence[Item],
+    episodes: Mapping[str, Episode],
+    pool: Sequence[Item],
 ) -> bool:
     from onlooker.run.plan import reason_to_ask_none
 
-    reason = reason_to_ask_none(benchmark, condition, items, episodes)
+    reason = reason_to_ask_none(benchmark, condition, items, episodes, pool)
     if reason is not None:
         note(f"condition {condition.name} is left out: {reason}")
     return reason is not None

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import onlooker
 from onlooker.cli import (
     analyze,
+    annotate,
     assets,
     battery,
     bundles,
@@ -44,6 +45,7 @@ NOUNS = (
     battery,
     imports,
     judge,
+    annotate,
     ledger,
     score,
     comparison,

@@ -46,11 +46,17 @@ def _probe(options: argparse.Namespace) -> int:
 
 
 def _probe_bundle(options: argparse.Namespace) -> int:
-    from onlooker.media.survey import survey
+    from onlooker.media.survey import declared_media, survey
     from onlooker.records.bundle import open_bundle
     from onlooker.records.jsonl import write_text
+    from onlooker.run.progress import Progress
 
-    found = list(survey(open_bundle(options.medium), decode=options.decode))
+    bundle = open_bundle(options.medium)
+    found: list[Surveyed] = []
+    with Progress("probed", len(declared_media(bundle))) as progress:
+        for medium in survey(bundle, decode=options.decode):
+            found.append(medium)
+            progress.advance(failed=medium.fault is not None)
     lines = [json.dumps(medium.row(), ensure_ascii=False) for medium in found]
     if options.out is not None:
         write_text(options.out, "".join(f"{line}\n" for line in lines))

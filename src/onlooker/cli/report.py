@@ -26,6 +26,7 @@ def add_commands(commands: Commands) -> None:
     )
     parser.add_argument("--figures", type=Path, metavar="DIR", help="write the figures as SVG, PDF and PNG too")
     parser.add_argument("--title", default="Evaluation report", help="the heading")
+    parser.add_argument("--judge", metavar="NAME", help="which judge counts, where there are several")
     add_bootstrap_options(parser)
     parser.set_defaults(run=_report)
 
@@ -47,7 +48,9 @@ def _report(options: argparse.Namespace) -> int:
     for run in runs:
         by_bundle.setdefault(_bundle_of(run, moved), []).append(run)
     keep_files_apart([options.out], [*options.runs, *by_bundle], "--out")
-    sections = tuple(_section(path, group, options.draws, options.seed) for path, group in by_bundle.items())
+    sections = tuple(
+        _section(path, group, options.draws, options.seed, options.judge) for path, group in by_bundle.items()
+    )
     made_at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     content = ReportContent(options.title, made_at, onlooker.__version__, sections)
     write_report(content, options.out)
@@ -74,7 +77,7 @@ def _bundle_of(run: RunFiles, moved: Mapping[str, Path]) -> Path:
     return path
 
 
-def _section(path: Path, runs: Sequence[RunFiles], draws: int, seed: int) -> Section:
+def _section(path: Path, runs: Sequence[RunFiles], draws: int, seed: int, judge: str | None) -> Section:
     from onlooker.catalog import load_benchmark
     from onlooker.cli.folders import cache_dir
     from onlooker.records.bundle import open_bundle
@@ -85,12 +88,20 @@ def _section(path: Path, runs: Sequence[RunFiles], draws: int, seed: int) -> Sec
     bundle = open_bundle(path)
     benchmark = load_benchmark(bundle.card.family)
     result = score_bundle(
-        bundle, benchmark.scoring, [run.folder / "predictions.jsonl" for run in runs], draws=draws, seed=seed
+        bundle,
+        benchmark.scoring,
+        [run.folder / "predictions.jsonl" for run in runs],
+        [run.judgements_file for run in runs if run.judgements_file is not None],
+        draws=draws,
+        seed=seed,
+        judge=judge,
     )
     if len({tuple(run.plan["items"]) for run in runs}) > 1:
         result.notes.append(
             "the runs asked different items: chance and majority are over all items that any of them asked"
         )
+    if judge is not None:
+        result.notes.append(f"of the judges {judge} counts")
     per_run = [
         f"{model}, {condition}: {line}"
         for model, conditions in result.scores["models"].items()

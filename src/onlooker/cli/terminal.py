@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 # A table that goes into a file or a pipe has no terminal to fit into.
 _FILE_COLUMNS = 160
+_COUNT_EVERY_S = 10.0
 
 
 # What steers a terminal (escape, bell, carriage return, C1, bidi overrides) is shown as an escape, not obeyed.
@@ -36,6 +38,21 @@ def say(line: str = "") -> None:
 def note(line: str) -> None:
     """A line about what is going on."""
     print(printable(line), file=sys.stderr, flush=True)  # noqa: T201 - the command line's output
+
+
+def counting(what: str) -> Callable[[int, int], None]:
+    """What long work calls with how much is done, and of how much: a line such as ``drawing: 120 of 1500`` every ten
+    seconds."""
+    said_at = time.monotonic()
+
+    def advance(done: int, total: int) -> None:
+        nonlocal said_at
+        now = time.monotonic()
+        if now - said_at >= _COUNT_EVERY_S:
+            said_at = now
+            note(f"{what}: {done} of {total}")
+
+    return advance
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:

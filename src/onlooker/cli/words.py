@@ -6,13 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onlooker.cli.terminal import note, say
+from onlooker.cli.terminal import counting, note, say
 
 if TYPE_CHECKING:
     from functools import partial
 
     from onlooker.cli.types import Commands
     from onlooker.media.transcript import Transcript
+
+# Of captions that are on no frame; a wrong transcript has thousands of them.
+_MOST_NAMED = 10
 
 
 def add_commands(commands: Commands) -> None:
@@ -54,6 +57,7 @@ def _transcribe(options: argparse.Namespace) -> int:
     from onlooker.cli.folders import cache_dir
     from onlooker.errors import InputError
     from onlooker.media.cache import cached_transcribe
+    from onlooker.media.transcript import written_suffix
 
     recognise = partial(
         cached_transcribe,
@@ -72,6 +76,7 @@ def _transcribe(options: argparse.Namespace) -> int:
         raise InputError("--episodes is for a bundle", value=str(options.episodes), remedy="leave it out")
     if options.out is None:
         raise InputError("a file needs a place for its transcript", where="--out", remedy="name a .json, .srt or .vtt")
+    written_suffix(options.out)  # before the work, not after it
     transcript: Transcript = recognise(options.source)
     _write(transcript, options.out)
     return 0
@@ -118,22 +123,44 @@ def _draw(options: argparse.Namespace) -> int:
     from onlooker.media.transcript import read_transcript
 
     transcript = read_transcript(options.transcript, encoding=options.encoding)
-    drawn = draw_subtitles(options.video, transcript, options.out, font=options.font, with_speakers=options.speakers)
+    for line in transcript.notices:
+        note(line)
+    drawn = draw_subtitles(
+        options.video,
+        transcript,
+        options.out,
+        font=options.font,
+        with_speakers=options.speakers,
+        advance=counting("frames drawn"),
+    )
+    for caption in drawn.unshown[:_MOST_NAMED]:
+        note(f"on no frame, {caption.start_s:.3f}-{caption.end_s:.3f} s: {' '.join(caption.lines)}")
+    if len(drawn.unshown) > _MOST_NAMED:
+        note(f"on no frame: {len(drawn.unshown) - _MOST_NAMED} more captions")
     if drawn.left_out:
         note(f"{drawn.left_out} suspect segments are not drawn")
     if drawn.missing:
         note(f"{drawn.missing} frames cannot be decoded; the one before each stays on screen")
-    say(f"{options.out}: {len(drawn.captions)} captions on {drawn.with_words} of {drawn.frames} frames")
+    shown = len(drawn.captions) - len(drawn.unshown)
+    say(f"{options.out}: {shown} captions on {drawn.with_words} of {drawn.frames} frames")
     return 0
 
 
 def _paint(options: argparse.Namespace) -> int:
-    from onlooker.media.inpaint import paint_out_text, write_sheet
+    from onlooker.media.inpaint import paint_out_text, sheet_form, write_sheet
+    from onlooker.media.repaint import check_target
     from onlooker.media.screen_text import SMALL_SHARE, find_screen_text
 
-    least_height_share = SMALL_SHARE if options.keep_small else 0.0
-    texts = find_screen_text(options.video, samples_per_s=options.samples_per_s, least_height_share=least_height_share)
-    painted = paint_out_text(options.video, options.out, texts)
+    # Before the work, not after it.
+    check_target(options.video, options.out)
+    sheet_form(options.sheet)
+    texts = find_screen_text(
+        options.video,
+        samples_per_s=options.samples_per_s,
+        least_height_share=SMALL_SHARE if options.keep_small else 0.0,
+        advance=counting("percent read"),
+    )
+    painted = paint_out_text(options.video, options.out, texts, advance=counting("frames painted"))
     write_sheet(options.video, options.out, texts, options.sheet)
     for text in texts:
         note(f"{text.start_s:.3f}-{text.end_s:.3f} s ({text.confidence:.2f}): {text.text}")

@@ -18,7 +18,7 @@ from inspect_ai.util import concurrency
 from rich.markup import escape
 
 from onlooker.assets import cache_folder
-from onlooker.errors import OnlookerError
+from onlooker.errors import InputError, OnlookerError
 from onlooker.interop.asking import Questions, questions
 from onlooker.interop.inspect_content import messages
 from onlooker.interop.inspect_output import MARK
@@ -32,33 +32,41 @@ _RETRIES, _TIMEOUT_S = 4, 600
 
 
 @task
-def siv_bench(bundle: str, condition: str | None = None, seed: int | None = None, encoder: str | None = None) -> Task:
+def siv_bench(
+    bundle: str | None = None, condition: str | None = None, seed: int | None = None, encoder: str | None = None
+) -> Task:
     """SIV-Bench."""
     return _task("sivbench", bundle, condition, seed, encoder)
 
 
 @task
-def mmhbench(bundle: str, condition: str | None = None, seed: int | None = None, encoder: str | None = None) -> Task:
+def mmhbench(
+    bundle: str | None = None, condition: str | None = None, seed: int | None = None, encoder: str | None = None
+) -> Task:
     """MMH-Bench."""
     return _task("mmhbench", bundle, condition, seed, encoder)
 
 
 @task
-def psycheme(bundle: str, condition: str | None = None, seed: int | None = None, encoder: str | None = None) -> Task:
+def psycheme(
+    bundle: str | None = None, condition: str | None = None, seed: int | None = None, encoder: str | None = None
+) -> Task:
     """PsycheMME."""
     return _task("psycheme", bundle, condition, seed, encoder)
 
 
 @task
 def reactionbench(
-    bundle: str, condition: str | None = None, seed: int | None = None, encoder: str | None = None
+    bundle: str | None = None, condition: str | None = None, seed: int | None = None, encoder: str | None = None
 ) -> Task:
     """ReactionBench."""
     return _task("reactionbench", bundle, condition, seed, encoder)
 
 
 @task
-def any_family(bundle: str, condition: str | None = None, seed: int | None = None, encoder: str | None = None) -> Task:
+def any_family(
+    bundle: str | None = None, condition: str | None = None, seed: int | None = None, encoder: str | None = None
+) -> Task:
     """A bundle of any installed family."""
     return _task(None, bundle, condition, seed, encoder)
 
@@ -79,8 +87,12 @@ def ask(bundle: str, condition: str | None = None, seed: int | None = None, enco
     return solve
 
 
-def _task(family: str | None, bundle: str, condition: str | None, seed: int | None, encoder: str | None) -> Task:
+def _task(family: str | None, bundle: str | None, condition: str | None, seed: object, encoder: str | None) -> Task:
     try:
+        # Inspect reads what stands behind -T as YAML: a folder called 2026 comes as a number.
+        bundle, condition = _named(bundle), None if condition is None else str(condition)
+        if seed is not None and type(seed) is not int:
+            raise InputError("a seed is a whole number", where="-T seed", value=seed, remedy="-T seed=N")
         asked = _questions(family, bundle, condition, seed, encoder)
         asked.check()
     except OnlookerError as error:
@@ -115,6 +127,12 @@ def _task(family: str | None, bundle: str, condition: str | None, seed: int | No
         version=card.version,
         metadata={MARK: asked.card()},
     )
+
+
+def _named(bundle: object) -> str:
+    if bundle is None:
+        raise InputError("no bundle is named", where="-T", remedy="-T bundle=FOLDER")
+    return str(bundle)
 
 
 def _questions(

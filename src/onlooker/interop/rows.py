@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import ValidationError
+
 from onlooker.errors import InputError
 from onlooker.records.jsonl import write_rows, write_text
 from onlooker.records.results import Prediction
@@ -91,7 +93,7 @@ def match(
             wrong.append(f"{reply.where}: {finder.spell(reply.names)} is {what}")
             continue
         given = {"item": found[0], "part": None, "model": model, "condition": condition, "seed": None}
-        row = Prediction.model_validate(given | dict(reply.fields))
+        row = _prediction(given | dict(reply.fields), reply.where)
         if row.key in first:
             seed = "" if row.seed is None else f", seed {row.seed}"
             wrong.append(f"{reply.where}: item {row.item}{seed} is answered already by {first[row.key]}")
@@ -111,6 +113,25 @@ def match(
         raise InputError("no replies in these files", where=str(bundle.path))
     place = {item: n for n, item in enumerate(finder.items)}
     return sorted(rows, key=lambda row: place[row.item])
+
+
+def _prediction(fields: Mapping[str, Any], where: str) -> Prediction:
+    """The row. Raises ``InputError`` for what no row can hold, such as half a character (a lone surrogate)."""
+    try:
+        row = Prediction.model_validate(fields)
+        row.raw.encode()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        named = ".".join(map(str, first["loc"]))
+        raise InputError(f"no prediction can say this: {first['msg']} ({named})", where=where) from error
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the reply holds half a character at place {error.start}, which UTF-8 cannot write",
+            where=where,
+            value=f"U+{ord(row.raw[error.start]):04X}",
+            remedy="correct the reply in the file, as a character or as U+FFFD",
+        ) from error
+    return row
 
 
 def write_predictions(out: Path, rows: list[Prediction], owed: list[str] | None = None) -> None:

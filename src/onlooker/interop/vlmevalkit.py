@@ -10,7 +10,8 @@ import csv
 import json
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,6 +61,7 @@ def _text_rows(path: Path) -> _Rows:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+            _refuse_twins(table.fieldnames or (), path)
             for number, row in enumerate(table, 2):
                 if None in row or None in row.values():
                     raise InputError("the row has another number of cells than the head", where=f"{path}, row {number}")
@@ -68,6 +70,15 @@ def _text_rows(path: Path) -> _Rows:
         raise InputError(f"cannot be read as a table ({error})", where=str(path)) from error
     finally:
         csv.field_size_limit(limit)
+
+
+def _refuse_twins(head: Sequence[str], path: Path) -> None:
+    """Raise ``InputError`` where two columns have one name: which of them holds the replies is not said."""
+    twice = sorted(name for name, count in Counter(head).items() if count > 1)
+    if twice:
+        raise InputError(
+            "two columns have the same name", where=f"{path}, row 1", value=twice[0], remedy="remove or rename one"
+        )
 
 
 def _json_rows(path: Path) -> _Rows:
@@ -92,6 +103,7 @@ def _excel_rows(path: Path) -> _Rows:
     try:
         rows = book.worksheets[0].iter_rows(values_only=True)
         head = [str(cell) for cell in next(rows, ())]
+        _refuse_twins([cell for cell in head if cell in (REPLY, ID)], path)
         for number, cells in enumerate(rows, 2):
             yield number, dict(zip(head, cells, strict=False))
     finally:

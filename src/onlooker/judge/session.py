@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from onlooker.errors import InputError, ModelError, QuotaExhausted
+from onlooker.judge.blinding import without_name
 from onlooker.models.gateway import Answered, Gateway
 from onlooker.models.kinship import are_kin
 from onlooker.models.request import Request
 from onlooker.protocol.answered import Run, Seed, read_reply
 from onlooker.protocol.ground import Ground
 from onlooker.protocol.judging import Judging
-from onlooker.protocol.scoring import Family, Reply
+from onlooker.protocol.scoring import Family, Private, Reply
+from onlooker.protocol.shown import OPTIONS_SHOWN, mapped_back, relabelled, relabelled_private
+from onlooker.records.public import Item
 from onlooker.records.results import Judgement, Prediction, read_judgements
 from onlooker.text.choices import visible_text
 from onlooker.text.outcome import Unparsed
@@ -34,14 +37,23 @@ _KEPT = frozenset(("ok", "truncated", "refused"))
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One reply to judge."""
+    """One reply to judge. ``item``, ``private`` and ``reply`` name options as the model saw them: where they were
+    moved, its words speak of them so. ``shown``: {option id as shown: its own id} there.
+    """
 
-    item: str
+    item: Item
+    private: Private
     model: str
     condition: str
     seed: Seed
     reply: Reply
     words: str
+    shown: Mapping[str, str] | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str, Seed]:
+        """Whose reply it is."""
+        return self.item.id, self.model, self.condition, self.seed
 
 
 @dataclass(slots=True)
@@ -121,8 +133,7 @@ class JudgeSession:
                     task = self._task(run, seed, item_id)
                     if task is None:
                         continue
-                    item = self.ground.items[item_id]
-                    spared = judging.spared(item, self.ground.private[item_id], task.reply, task.words)
+                    spared = judging.spared(task.item, task.private, task.reply, task.words)
                     if spared is not None:
                         tally.spared[spared] += 1
                     else:
@@ -130,12 +141,22 @@ class JudgeSession:
         return found if self.limit is None else found[: self.limit]
 
     def _task(self, run: Run, seed: Seed, item_id: str) -> Task | None:
-        calls = run.calls.get((seed, item_id), {})
+        calls = {
+            part: call.model_copy(update={"raw": without_name(call.raw, run.model)})
+            for part, call in run.calls.get((seed, item_id), {}).items()
+        }
         if not calls:
             return None
-        outcome, answer = read_reply(self.family, self.ground.items[item_id], calls)
+        item, private = self.ground.items[item_id], self.ground.private[item_id]
+        outcome, answer = read_reply(self.family, item, calls)
+        shown = calls[None].extra.get(OPTIONS_SHOWN) if None in calls else None
+        if shown is not None:
+            item, private = relabelled(item, shown), relabelled_private(private, shown)
+            letters = {own: letter for letter, own in shown.items()}
+            answer = None if answer is None else mapped_back(answer, letters)
         labels = self._labels.get((item_id, run.model, run.condition, seed), {})
-        return Task(item_id, run.model, run.condition, seed, Reply(outcome, answer, labels, judged=True), _words(calls))
+        reply = Reply(outcome, answer, labels, judged=True)
+        return Task(item, private, run.model, run.condition, seed, reply, _words(calls), shown)
 
     async def _worker(self, judging: Judging, waiting: deque[Task], tally: Tally) -> None:
         while waiting and self.stopped is None:
@@ -151,15 +172,14 @@ class JudgeSession:
             tally.unparsed += row["status"] == "unparsed"
             tally.errors += row["status"] == "error"
             if row["status"] == "ok":
-                key = (task.item, task.model, task.condition, task.seed)
-                self._labels.setdefault(key, {})[judging.rubric.name] = row["labels"]
+                self._labels.setdefault(task.key, {})[judging.rubric.name] = row["labels"]
             self.advance(row["status"] == "error")
 
     async def _one(self, judging: Judging, task: Task, tally: Tally) -> dict[str, Any]:
-        item, private = self.ground.items[task.item], self.ground.private[task.item]
-        request = judging.request(item, private, task.reply, task.words)
+        item = task.item
+        request = judging.request(item, task.private, task.reply, task.words)
         row: dict[str, Any] = {
-            "item": task.item,
+            "item": item.id,
             "model": task.model,
             "condition": task.condition,
             "seed": task.seed,
@@ -170,7 +190,7 @@ class JudgeSession:
             "status": "error",
             "raw": None,
         }
-        label = f"{task.item} {task.condition}{'' if task.seed is None else f' {task.seed}'}"
+        label = f"{item.id} {task.condition}{'' if task.seed is None else f' {task.seed}'}"
         try:
             first = await self._ask(request, label)
             read = judging.read(first.reply.text, item)
@@ -202,7 +222,7 @@ class JudgeSession:
         tally.repaired += read.repaired or len(asked) > 1
         return row | {
             "status": "ok",
-            "labels": read.value,
+            "labels": read.value if task.shown is None else judging.mapped_back(read.value, task.shown),
             "explanation": judging.explanation(last.reply.text),
             "repaired": read.repaired or len(asked) > 1,
         }

@@ -19,6 +19,8 @@ LOWEST_SIDE_PX = 160
 LOWEST_SOUND_BPS = 24_000
 STEREO_BPS = 96_000
 MOST_SOUND_BPS = 128_000
+# More than any picture needs; the encoder counts the bits of its buffer in 31 bits.
+_MOST_PICTURE_BPS = 200_000_000
 _SOUND_PACKETS_A_SECOND = 47
 _INDEX_BYTES = 3000
 _INDEX_BYTES_A_FRAME = 20
@@ -184,7 +186,7 @@ def rate_within(max_bytes: int, duration_s: float, frames: int, *, has_sound: bo
     sound_bps = min(max(round(total_bps / 4), LOWEST_SOUND_BPS), MOST_SOUND_BPS) if has_sound else 0
     buffer_s = min(10.0, max(0.5, duration_s / 4))
     picture_bits = usable_bits - sound_bps * duration_s
-    picture_bps = int(picture_bits / (duration_s + buffer_s))
+    picture_bps = min(int(picture_bits / (duration_s + buffer_s)), _MOST_PICTURE_BPS)
     if picture_bps < 1000:
         raise MediaError(
             f"{duration_s:.3f} s with {frames} frames do not fit into {max_bytes} bytes",

@@ -3,6 +3,7 @@ stopped."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,9 @@ from onlooker.records.public import Episode, MediaKey
 FOLDER = "media/transcripts"
 # What is listened to, in this order.
 _HEARD: tuple[MediaKey, ...] = ("audio", "video", "reaction")
+# Names of files have at most 255 bytes nearly everywhere; a temporary one is 24 longer.
+_LONGEST_NAME_BYTES = 200
+_CUT_NAME_BYTES = 100
 _PLAIN_NAME = re.compile(r"[\w][\w .-]*")
 
 
@@ -71,8 +75,7 @@ def write_episodes(bundle: Bundle, outcomes: Iterable[Outcome], out: Path) -> in
 def _outcome(
     bundle: Bundle, episode: Episode, heard: Path, recognise: Callable[[Path], Transcript], folder: str
 ) -> Outcome:
-    name = episode.id if _PLAIN_NAME.fullmatch(episode.id) else quote(episode.id, safe="")
-    path = f"{folder}/{name}.json"
+    path = f"{folder}/{_file_name(episode.id)}.json"
     target = bundle.path / path
     try:
         if target.is_file():
@@ -84,6 +87,15 @@ def _outcome(
     except (MediaError, ModelError, InputError) as error:
         return Outcome(episode.id, None, None, is_new=False, failure=str(error))
     return Outcome(episode.id, path, transcript, is_new=True, failure=None)
+
+
+def _file_name(episode: str) -> str:
+    """The id where it is a plain name, else quoted; what no file system takes is cut and told apart by its digest."""
+    name = episode if _PLAIN_NAME.fullmatch(episode) else quote(episode, safe="")
+    if len(name.encode()) <= _LONGEST_NAME_BYTES:
+        return name
+    digest = hashlib.sha256(episode.encode()).hexdigest()
+    return f"{name.encode()[:_CUT_NAME_BYTES].decode(errors='ignore')}-{digest}"
 
 
 def _present(path: Path) -> Path:

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from onlooker.errors import MissingExtra, NoStream
 from onlooker.media import keyframes
 from onlooker.media.card import MediaCard, probe
-from onlooker.media.digest import file_sha256
+from onlooker.media.digest import file_sha256, unchanged
 from onlooker.media.encoders import ImageTextEncoder
 from onlooker.media.frames import DamagePolicy, Sampled, sample
 from onlooker.media.grid import Policy, parse_policy
@@ -32,11 +32,11 @@ from onlooker.media.store import kept
 from onlooker.media.transcript import Transcript
 
 # Raised whenever the same request would give something else, or an entry is written in another form.
-_FRAMES_REVISION = 3
+_FRAMES_REVISION = 4
 _TRANSCRIPT_REVISION = 2
-_CARD_REVISION = 1
+_CARD_REVISION = 2
 _SOUND_REVISION = 1
-_KEYFRAMES_REVISION = 1
+_KEYFRAMES_REVISION = 2
 
 Window = tuple[float, float]
 T = TypeVar("T")
@@ -71,8 +71,8 @@ def cached_sample(
     ]
 
     def make() -> bytes:
-        return _sampled_bytes(
-            sample(
+        with unchanged(path, digest, cache_dir):
+            sampled = sample(
                 path,
                 policy,
                 window=window,
@@ -81,7 +81,7 @@ def cached_sample(
                 source_sha256=digest,
                 damage=damage,
             )
-        )
+        return _sampled_bytes(sampled)
 
     return _sampled(kept(cache_dir, "frames", request, make))
 
@@ -98,8 +98,9 @@ def cached_transcribe(
 ) -> Transcript:
     """``transcribe`` through the cache in ``cache_dir``: the same value, from disk where it is
     there. Which server answered is part of the key, the key to it is not."""
+    digest = file_sha256(path, cache_dir)
     request = [
-        file_sha256(path, cache_dir),
+        digest,
         model_sha256(model, cache_dir),
         language,
         track,
@@ -108,21 +109,25 @@ def cached_transcribe(
         decoder_version(),
         _TRANSCRIPT_REVISION,
     ]
-    return _kept_value(
-        cache_dir,
-        "transcripts",
-        request,
-        Transcript,
-        lambda: transcribe(
-            path, model=model, language=language, track=track, base_url=base_url, key_variable=key_variable
-        ),
-    )
+
+    def make() -> Transcript:
+        with unchanged(path, digest, cache_dir):
+            return transcribe(
+                path, model=model, language=language, track=track, base_url=base_url, key_variable=key_variable
+            )
+
+    return _kept_value(cache_dir, "transcripts", request, Transcript, make)
 
 
 def cached_probe(cache_dir: Path, path: Path) -> MediaCard:
     """``probe`` through the cache in ``cache_dir``."""
-    request = [file_sha256(path, cache_dir), decoder_version(), _CARD_REVISION]
-    return _kept_value(cache_dir, "cards", request, MediaCard, lambda: probe(path, cache_dir=cache_dir))
+    digest = file_sha256(path, cache_dir)
+
+    def make() -> MediaCard:
+        with unchanged(path, digest, cache_dir):
+            return probe(path, cache_dir=cache_dir)
+
+    return _kept_value(cache_dir, "cards", [digest, decoder_version(), _CARD_REVISION], MediaCard, make)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +145,11 @@ def cached_sound(cache_dir: Path, path: Path, *, window: Window | None = None) -
     digest = file_sha256(path, cache_dir)
 
     def make() -> bytes:
-        try:
-            clip = read_sound(path, window=window, source_sha256=digest)
-        except NoStream:
-            return _joined({"silent": True}, b"")
+        with unchanged(path, digest, cache_dir):
+            try:
+                clip = read_sound(path, window=window, source_sha256=digest)
+            except NoStream:
+                return _joined({"silent": True}, b"")
         end_s = clip.start_s + len(clip.samples) / clip.rate_hz
         return _joined({"start_s": clip.start_s, "end_s": end_s}, wav_bytes(clip))
 
@@ -179,8 +185,9 @@ def cached_keyframes(
     The pictures of a medium are embedded once for all texts, and a warm call does not ask the encoder at all. Raises
     what ``sample`` and the encoder raise, and ``InputError`` for a blank text.
     """
+    digest = file_sha256(path, cache_dir)
     embedded = [
-        file_sha256(path, cache_dir),
+        digest,
         _plain(window),
         str(keyframes.CANDIDATE_RATE_HZ),
         keyframes.CANDIDATE_SIDE_PX,
@@ -192,7 +199,8 @@ def cached_keyframes(
 
     def embed() -> bytes:
         duration_s = cached_probe(cache_dir, path).duration_s
-        times_s, vectors = keyframes.embed_candidates(path, duration_s, encoder, window=window)
+        with unchanged(path, digest, cache_dir):
+            times_s, vectors = keyframes.embed_candidates(path, duration_s, encoder, window=window)
         return _joined({"times_s": times_s, "width": vectors.shape[1]}, vectors.astype("<f4").tobytes())
 
     def choose() -> Keyframes:

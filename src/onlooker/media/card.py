@@ -22,6 +22,7 @@ from onlooker.media.container import (
 from onlooker.media.digest import file_sha256
 from onlooker.media.frames import display_size
 from onlooker.media.index import PictureIndex, read_index
+from onlooker.media.orientation import orientation
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
@@ -40,7 +41,8 @@ class VideoCard:
     """The picture. Times in seconds; sizes in pixels.
 
     ``width_px`` x ``height_px``: as displayed, that is with square pixels (``sample_aspect_ratio``, "1:1" where none is
-    stated) and turned by ``rotation_deg`` (counter-clockwise, as applied); ``stored_*``: as coded. ``frames``: frames
+    stated), ``mirrored`` left to right, and then turned by ``rotation_deg`` (0, 90, 180 or 270, counter-clockwise, as
+    applied); ``stored_*``: as coded. ``frames``: frames
     that can be shown, ``frames_hidden``: those that the edit list leaves out (``edit_list``: whether there is one, None
     for containers that know none). ``first_pts_s`` and ``last_pts_s`` as they stand in the file. ``vfr``: gaps differ
     by more than the container's rounding. ``largest_key_gap_s``: the longest stretch that decoding has to begin before.
@@ -60,6 +62,7 @@ class VideoCard:
     stored_height_px: int
     sample_aspect_ratio: str
     rotation_deg: int
+    mirrored: bool
     frames: int
     frames_hidden: int
     edit_list: bool | None
@@ -249,9 +252,9 @@ def _decoded(stream: VideoStream, packet: Packet[Any]) -> VideoFrame | None:
 def _video_card(stream: VideoStream, index: PictureIndex, frame: VideoFrame | None, path: Path) -> VideoCard:
     if frame is None:
         raise UnreadableMedia("no frame of the picture can be decoded", where=str(path))
-    rotation = round(frame.rotation / 90) * 90
+    placed = orientation(frame)
     aspect = stream.sample_aspect_ratio or Fraction(1)
-    width, height = display_size(frame.width, frame.height, aspect, rotation)
+    width, height = display_size(frame.width, frame.height, aspect, placed)
     shown = index.shown_pts
     span_s = float((shown[-1] - shown[0]) * index.time_base)
     transfer = _transfer(frame)
@@ -263,7 +266,8 @@ def _video_card(stream: VideoStream, index: PictureIndex, frame: VideoFrame | No
         stored_width_px=frame.width,
         stored_height_px=frame.height,
         sample_aspect_ratio=f"{aspect.numerator}:{aspect.denominator}",
-        rotation_deg=rotation,
+        rotation_deg=placed.turns * 90,
+        mirrored=placed.is_mirrored,
         frames=len(shown),
         frames_hidden=index.frames_hidden,
         edit_list=index.has_edits,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from onlooker.media.digest import file_sha256
+from onlooker.errors import InputError, OnlookerError
+from onlooker.media.digest import file_sha256, unchanged
 from onlooker.media.store import entry_path, grew, kept
+from onlooker.records.atomic import Replacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,41 @@ class Clip:
         return replace(self, path=path)
 
 
-def kept_clip(cache_dir: Path, request: Sequence[object], make: Callable[[Path], Clip]) -> Clip:
+@contextmanager
+def replacing(out: Path, sources: Sequence[Path]) -> Iterator[Path]:
+    """A temporary file that takes the place of ``out`` if the block ends well; the folder of ``out`` is made.
+
+    Raises ``InputError`` where ``out`` is a folder or one of the ``sources``, and ``OnlookerError`` where the system
+    does not let it be written (a full disk, a missing permission).
+    """
+    if out.exists() and out.resolve() in {path.resolve() for path in sources}:
+        raise InputError("would replace its own source", where=str(out), remedy="name another file")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        replacement = Replacement(out)
+        with replacement:
+            yield replacement.temporary
+    except OSError as error:
+        raise OnlookerError(
+            f"cannot be written ({error.strerror or error})",
+            where=str(out),
+            remedy="make room, or name a place that can be written",
+        ) from error
+
+
+def kept_clip(
+    cache_dir: Path, request: Sequence[object], sources: Mapping[Path, str], make: Callable[[Path], Clip]
+) -> Clip:
     """The clip for ``request`` (JSON values that say all that decides it) from the cache, or by ``make``, which writes
-    it to the path that it is given. A clip that was removed or damaged is made anew."""
+    it to the path that it is given. A clip that was removed or damaged is made anew. ``sources``: the files it is made
+    from, and their digests; raises ``UnreadableMedia`` where one changes meanwhile."""
     entry = entry_path(cache_dir, "clips", request, "mp4")
 
     def made() -> bytes:
-        clip = make(entry)
+        with ExitStack() as steady:
+            for path, sha256 in sources.items():
+                steady.enter_context(unchanged(path, sha256, cache_dir))
+            clip = make(entry)
         grew(cache_dir, clip.size_bytes)
         facts = {**asdict(clip), "path": entry.name}
         return json.dumps(facts).encode()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from onlooker.errors import InputError, NoStream
 from onlooker.media.budget import MOST_SOUND_BPS, Rate
 from onlooker.media.cache import decoder_version
-from onlooker.media.clip import Clip, kept_clip, measured
+from onlooker.media.clip import Clip, kept_clip, measured, replacing
 from onlooker.media.cut import CLIP_REVISION, opened
 from onlooker.media.digest import file_sha256
 from onlooker.media.encode import (
@@ -35,10 +35,9 @@ from onlooker.media.encode import (
     stacked,
     ticks_per_second,
 )
-from onlooker.media.pictures import Rect
+from onlooker.media.pictures import Advance, Rect
 from onlooker.media.soundtrack import SoundPieces, sound_pieces
 from onlooker.media.stretch import DamageFound, FirstFrameLost, OrderedFrames, Stretch, find_stretch
-from onlooker.records.atomic import Replacement
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
@@ -48,7 +47,9 @@ Planes = list[NDArray[np.uint8]]
 # Both are brought to one matrix; this one readers assume where they ignore what the file says.
 _ITU601 = 5
 _BLACK = (16, 128, 128)
-_MOST_RATE_HZ = 1000
+_LEAST_RATE_HZ, _MOST_RATE_HZ = 0.001, 1000
+# A day: beyond it a typing error would write a day of black.
+_MOST_OFFSET_S = 86_400
 _HEARD = {"left": 0, "right": 1, "none": None}
 
 
@@ -63,14 +64,15 @@ def compose_side_by_side(
     height_px: int | None = None,
     sound: Literal["left", "right", "none"] = "left",
     fps: float | None = None,
+    advance: Advance | None = None,
 ) -> Clip:
     """Write ``left`` and ``right`` side by side to ``out`` as mp4, both ``height_px`` high (even; without it as high as
     the lower one), each in its own aspect.
 
     Windows in seconds from each video's first frame; ``offset_s``: how much later than the left one the right one
     begins (below zero: its first seconds are not shown). ``fps``: a fixed rate instead of the union of both frames'
-    times. The clip's ``start_s`` and ``end_s`` are those of the left window. Raises what ``cut_clip`` raises, and
-    ``NoStream`` where the sound that was asked for is not there.
+    times. ``advance``: called with pictures encoded and their number. The clip's ``start_s`` and ``end_s`` are those of
+    the left window. Raises what ``cut_clip`` raises, and ``NoStream`` where the sound that was asked for is not there.
     """
     sides = [_side(left, left_window, Fraction(0)), _side(right, right_window, _exact(offset_s))]
     height = min(side.size[1] for side in sides) if height_px is None else height_px
@@ -83,7 +85,7 @@ def compose_side_by_side(
         replace(sides[1], place=Rect(widths[0], 0, sum(widths), height)),
     ]
     heard = _HEARD[sound]
-    return _composed(sides, (sum(widths), height), out, heard, fps)
+    return _composed(sides, (sum(widths), height), out, heard, fps, advance)
 
 
 def compose_inset(
@@ -97,6 +99,7 @@ def compose_inset(
     offset_s: float = 0.0,
     sound: Literal["left", "right", "none"] = "left",
     fps: float | None = None,
+    advance: Advance | None = None,
 ) -> Clip:
     """Write ``background`` with ``inset`` scaled into ``rectangle`` of it to ``out`` as mp4.
 
@@ -113,7 +116,7 @@ def compose_inset(
         raise InputError(f"the rectangle must have even numbers and lie in {width} x {height} pixels", value=rectangle)
     sides = [replace(sides[0], place=Rect(0, 0, width, height)), replace(sides[1], place=rectangle)]
     heard = _HEARD[sound]
-    return _composed(sides, (width, height), out, heard, fps)
+    return _composed(sides, (width, height), out, heard, fps, advance)
 
 
 def cached_side_by_side(
@@ -134,6 +137,7 @@ def cached_side_by_side(
     return kept_clip(
         cache_dir,
         ["side by side", *digests, *windows, float(offset_s), height_px, sound, fps, decoder_version(), CLIP_REVISION],
+        dict(zip((left, right), digests, strict=True)),
         lambda entry: compose_side_by_side(
             left,
             right,
@@ -169,6 +173,10 @@ class _Side:
 
 def _exact(offset_s: float) -> Fraction:
     """The decimal number that was meant, so that what ends together does."""
+    if not abs(offset_s) <= _MOST_OFFSET_S:
+        raise InputError(
+            f"the second video may begin at most {_MOST_OFFSET_S} s later or earlier than the first", value=offset_s
+        )
     return Fraction(offset_s).limit_denominator(1_000_000)
 
 
@@ -229,19 +237,22 @@ class _Screen:
         return None if found is None else (self.side.begin_s + self.side.stretch.time_s(found[0]), found[1])
 
 
-def _composed(sides: list[_Side], size: tuple[int, int], out: Path, heard: int | None, fps: float | None) -> Clip:
+def _composed(
+    sides: list[_Side],
+    size: tuple[int, int],
+    out: Path,
+    heard: int | None,
+    fps: float | None,
+    advance: Advance | None,
+) -> Clip:
     paths = [side.stretch.path for side in sides]
-    if out.exists() and out.resolve() in {path.resolve() for path in paths}:
-        raise InputError("would replace its own source", where=str(out), remedy="name another file")
-    if fps is not None and not 0 < fps <= _MOST_RATE_HZ:
-        raise InputError(f"frames a second must be above 0 and at most {_MOST_RATE_HZ}", value=fps)
+    if fps is not None and not _LEAST_RATE_HZ <= fps <= _MOST_RATE_HZ:
+        raise InputError(f"frames a second must be {_LEAST_RATE_HZ} to {_MOST_RATE_HZ}", value=fps)
     digests = tuple(file_sha256(path) for path in paths)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    replacement = Replacement(out)
-    with replacement:
+    with replacing(out, paths) as target:
         while True:
             try:
-                return _written(sides, size, replacement.temporary, heard, fps, digests).placed(out)
+                return _written(sides, size, target, heard, fps, digests, advance).placed(out)
             except _BeginAgain as again:
                 sides = [again.side if i == again.number else side for i, side in enumerate(sides)]
 
@@ -253,6 +264,7 @@ def _written(
     heard: int | None,
     fps: float | None,
     digests: tuple[str, ...],
+    advance: Advance | None,
 ) -> Clip:
     duration_s = max(side.end_s for side in sides)
     times = _union(sides, duration_s) if fps is None else _grid(Fraction(fps), duration_s)
@@ -276,6 +288,8 @@ def _written(
             if sound is not None:
                 sound.write_until(time_s)
             picture.add(frame, tick)
+            if advance is not None:
+                advance(picture.count, len(at_ticks))
         assert picture is not None, "there is a picture at 0"
         picture.finish(end_tick)
         if sound is not None:

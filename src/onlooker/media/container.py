@@ -23,6 +23,10 @@ MOV = "mov,mp4,m4a,3gp,3g2,mj2"
 MATROSKA = "matroska,webm"
 AVI = "avi"
 ASF = "asf"
+# What these files show lies in other files, which may change while the list stays the same.
+_LISTS = {"concat", "concatf", "hls", "dash", "imf", "sdp"}
+# Of a picture named a%d.png libav would read a1.png.
+_THIS_FILE_ALONE = {"pattern_type": "none"}
 # Colour codes (ITU-T H.273) that are met every day: BT.709, not stated, BT.470, BT.601, BT.2020, sRGB, PQ, HLG.
 _USUAL_MATRICES = {1, 2, 5, 6, 9}
 _USUAL_PRIMARIES = {1, 2, 5, 6, 9}
@@ -43,12 +47,18 @@ def open_media(path: Path) -> Iterator[InputContainer]:
             raise UnreadableMedia("is a folder, not a medium", where=str(path))
         if path.stat().st_size == 0:
             raise UnreadableMedia("is empty (0 bytes)", where=str(path))
-        container = av.open(f"file:{path}", metadata_errors="replace")
+        container = av.open(f"file:{path}", metadata_errors="replace", options=_THIS_FILE_ALONE)
     except FFmpegError as error:
         raise UnreadableMedia(f"cannot be opened ({_reason(path) or error.strerror})", where=str(path)) from error
     except OSError as error:
         raise UnreadableMedia(f"cannot be opened ({error.strerror or error})", where=str(path)) from error
     with container:
+        if container.format.name in _LISTS:
+            raise UnreadableMedia(
+                f"is a list of other files ({container.format.name}), not a medium",
+                where=str(path),
+                remedy="join what it names into one file, and use that",
+            )
         yield container
 
 

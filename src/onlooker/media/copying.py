@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from onlooker.media.container import default_sound_stream, open_media, picture_stream, sound_streams
 from onlooker.media.encode import SOUND_BPS_A_CHANNEL, SoundEncoder, open_mp4, ticks_per_second
+from onlooker.media.orientation import orientation
 from onlooker.media.soundtrack import SoundPieces
 from onlooker.media.stretch import Stretch
 
@@ -95,7 +96,7 @@ def _stream_reason(path: Path, first: int) -> str | None:
         if packet is None or not _is_idr(bytes(packet), context.extradata or b""):
             return "the window does not begin with a key frame"
         pictures = context.decode(packet) or context.decode(None)
-        return None if pictures and pictures[0].rotation % 360 == 0 else "the picture is turned"
+        return None if pictures and orientation(pictures[0]).is_upright else "the picture is turned"
 
 
 def _packet(container: InputContainer, stream: VideoStream, number: int) -> Packet[VideoStream] | None:

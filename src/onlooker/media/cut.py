@@ -29,7 +29,7 @@ from onlooker.media.budget import (
     rate_within,
 )
 from onlooker.media.cache import decoder_version
-from onlooker.media.clip import Clip, kept_clip, measured
+from onlooker.media.clip import Clip, kept_clip, measured, replacing
 from onlooker.media.copying import copied_size, copy_stretch, places_to_copy
 from onlooker.media.digest import file_sha256
 from onlooker.media.encode import (
@@ -43,12 +43,12 @@ from onlooker.media.encode import (
     shown_size,
     ticks_per_second,
 )
+from onlooker.media.pictures import Advance
 from onlooker.media.soundtrack import sound_pieces
 from onlooker.media.stretch import DamageFound, FirstFrameLost, OrderedFrames, Stretch, find_stretch
-from onlooker.records.atomic import Replacement
 
 # Raised whenever the same request would give another file.
-CLIP_REVISION = 1
+CLIP_REVISION = 2
 
 
 def cut_clip(
@@ -61,30 +61,28 @@ def cut_clip(
     keep_sound: bool = True,
     max_fps: float | None = None,
     source_sha256: str | None = None,
+    advance: Advance | None = None,
 ) -> Clip:
     """Write the medium, or ``window`` = (start_s, end_s) of it from the first frame shown, to ``out`` as mp4.
 
     ``max_side_px``: the longer side at most, as displayed (at least 2); ``max_bytes``: the file at most;
     ``keep_sound``: the default track, if there is one; ``max_fps``: only frames on screen at that grid, at their own
-    times. The same input and options give the same bytes; ``out`` is replaced in one step.
+    times. ``advance``: called with frames encoded and their number, from the first again where it takes another try.
+    The same input and options give the same bytes; ``out`` is replaced in one step.
 
     Raises ``InputError`` (options, ``out``), ``NoStream`` without a picture, ``UnreadableMedia`` where nothing of the
-    window decodes, ``MediaError`` where it cannot be made to fit ``max_bytes``.
+    window decodes, ``MediaError`` where it cannot be made to fit ``max_bytes``, ``OnlookerError`` where ``out`` cannot
+    be written.
     """
     if max_bytes is not None and max_bytes < 1:
         raise InputError("max_bytes must be at least 1", value=max_bytes)
-    if out.exists() and out.resolve() == path.resolve():
-        raise InputError("would replace its own source", where=str(out), remedy="name another file")
     stretch = find_stretch(path, window, max_fps=max_fps)
     digest = source_sha256 or file_sha256(path)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    replacement = Replacement(out)
-    with replacement:
-        target = replacement.temporary
+    with replacing(out, [path]) as target:
         opening = opened(stretch)
         clip = _copied(opening, keep_sound, target, max_side_px, max_bytes, digest)
         if isinstance(clip, str):
-            written = _fitted(opening, keep_sound, target, even_size(*opening.size, max_side_px), max_bytes)
+            written = _fitted(opening, keep_sound, target, even_size(*opening.size, max_side_px), max_bytes, advance)
             clip = _stated(written, target, digest, why=clip)
     return clip.placed(out)
 
@@ -106,6 +104,7 @@ def cached_clip(
     return kept_clip(
         cache_dir,
         ["cut", digest, *options, decoder_version(), CLIP_REVISION],
+        {path: digest},
         lambda entry: cut_clip(
             path,
             entry,
@@ -199,16 +198,23 @@ class _Written:
     is_damaged: bool
 
 
-def _fitted(opening: Opening, keep_sound: bool, target: Path, size: tuple[int, int], max_bytes: int | None) -> _Written:
+def _fitted(
+    opening: Opening,
+    keep_sound: bool,
+    target: Path,
+    size: tuple[int, int],
+    max_bytes: int | None,
+    advance: Advance | None,
+) -> _Written:
     """Encode, at once without a budget; else with lower rates and smaller sides until it fits."""
     written = _Written(opening.stretch, size, keep_sound, 0.0, 0.0, 0, 0, 0, opening.is_damaged)
     if max_bytes is None:
-        return _encoded(written, target, Rate(None, MOST_SOUND_BPS))
+        return _encoded(written, target, Rate(None, MOST_SOUND_BPS), advance)
     stretch = opening.stretch
     while True:
         rate = rate_within(max_bytes, float(stretch.duration_s), len(stretch.shown), has_sound=written.has_sound)
         for _ in range(2):
-            written = _encoded(written, target, rate)
+            written = _encoded(written, target, rate, advance)
             size_bytes = target.stat().st_size
             if size_bytes <= max_bytes:
                 return written
@@ -224,18 +230,18 @@ def _fitted(opening: Opening, keep_sound: bool, target: Path, size: tuple[int, i
         written = dataclasses.replace(written, size=smaller)
 
 
-def _encoded(before: _Written, target: Path, rate: Rate) -> _Written:
+def _encoded(before: _Written, target: Path, rate: Rate, advance: Advance | None) -> _Written:
     """Encode the stretch; where damage shows, once more from the start of the file."""
     while True:
         try:
-            return _encoded_once(before, target, rate)
+            return _encoded_once(before, target, rate, advance)
         except FirstFrameLost as lost:
             before = dataclasses.replace(before, stretch=before.stretch.beginning_at(lost.pts))
         except DamageFound:
             before = dataclasses.replace(before, is_damaged=True)
 
 
-def _encoded_once(before: _Written, target: Path, rate: Rate) -> _Written:
+def _encoded_once(before: _Written, target: Path, rate: Rate, advance: Advance | None) -> _Written:
     stretch = before.stretch
     scale = ticks_per_second(stretch.index.time_base)
     frames = OrderedFrames(stretch, is_damaged=before.is_damaged)
@@ -256,6 +262,8 @@ def _encoded_once(before: _Written, target: Path, rate: Rate) -> _Written:
             if sound is not None:
                 sound.write_until(time_s)
             picture.add(as_displayed(frame, before.size, scaler), max(round(time_s * scale), picture.last_tick + 1))
+            if advance is not None:
+                advance(picture.count, len(stretch.shown))
         assert picture is not None, "without a frame OrderedFrames raises"
         picture.finish(round(stretch.duration_s * scale))
         if sound is not None:

@@ -13,6 +13,8 @@ import hashlib
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from onlooker.errors import UnreadableMedia
@@ -56,6 +58,20 @@ def file_sha256(path: Path, cache_dir: Path | None = None) -> str:
     return digest
 
 
+@contextmanager
+def unchanged(path: Path, sha256: str, cache_dir: Path) -> Iterator[None]:
+    """Around reading what is kept under the file's digest.
+
+    Raises ``UnreadableMedia`` where the file has another one at the end of the block: it was replaced or written to
+    meanwhile, and what was read may be of either.
+    """
+    yield
+    if file_sha256(path, cache_dir) != sha256:
+        raise UnreadableMedia(
+            "was changed while it was read", where=str(path), remedy="wait until it is written, and try again"
+        )
+
+
 def _entry(path: Path, cache_dir: Path) -> Path:
     status = path.stat()
     identity = (
@@ -69,10 +85,11 @@ def _entry(path: Path, cache_dir: Path) -> Path:
 def _known(entry: Path) -> str | None:
     try:
         found = entry.read_bytes()
-        # The digest is used as long as its file's entries are, and must not be the first to go.
-        os.utime(entry)
     except OSError:
         return None
+    with suppress(OSError):  # a folder that may only be read serves all the same
+        # The digest is used as long as its file's entries are, and must not be the first to go.
+        os.utime(entry)
     return found.decode("ascii") if _HEX.fullmatch(found) else None
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onlooker.errors import InputError
 from onlooker.media.encode import even_size
 from onlooker.media.lettering import Lettering, load_lettering
-from onlooker.media.pictures import Pixels, Rect, open_footage
+from onlooker.media.pictures import Advance, Pixels, Rect, open_footage
 from onlooker.media.repaint import repaint
 from onlooker.media.transcript import Transcript, translate_transcript
 
@@ -37,13 +37,15 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """``frames`` written, of which ``with_words`` show words; ``captions``: what was drawn; ``left_out``: suspect
+    """``frames`` written, of which ``with_words`` show words; ``captions``: what was to be drawn; ``unshown``: those of
+    them that no frame shows, since they are shorter than a frame or lie after the picture's end; ``left_out``: suspect
     segments, which are not drawn; ``missing``: frames that do not decode, the one before stays on screen."""
 
     path: Path
     frames: int
     with_words: int
     captions: tuple[Caption, ...]
+    unshown: tuple[Caption, ...]
     left_out: int
     missing: int
 
@@ -57,6 +59,7 @@ def draw_subtitles(
     translate: Callable[[Sequence[str]], Sequence[str]] | None = None,
     language: str = "en",
     with_speakers: bool = False,
+    advance: Advance | None = None,
 ) -> Drawn:
     """Write ``video`` to the mp4 file ``out`` with the words of ``transcript`` in its pictures.
 
@@ -66,8 +69,8 @@ def draw_subtitles(
     start <= time < end. Frame times and sound stay as they are (see ``repaint``).
 
     ``translate`` gets the texts and gives as many in ``language``; ``with_speakers`` puts ``NAME: `` before words whose
-    speaker is known. Raises ``InputError`` for segments without times, words that do not fit, and letters that ``font``
-    lacks (see ``load_lettering``); what ``repaint`` raises.
+    speaker is known; ``advance`` counts frames. Raises ``InputError`` for segments without times, words that do not
+    fit, and letters that ``font`` lacks (see ``load_lettering``); what ``repaint`` raises.
     """
     left_out = sum(segment.suspect is not None for segment in transcript.segments)
     if translate is not None:
@@ -79,8 +82,9 @@ def draw_subtitles(
     lettering = load_lettering(size_px, [text for _, _, text in said], font)
     captions = [c for start, end, text in said for c in lay_out(start, end, text, lettering, width * _WIDTH_SHARE)]
     board = _Board(captions, lettering, (width, height))
-    written = repaint(video, out, where=lambda at_s, _: board.rects(at_s), paint=board.paint)
-    return Drawn(out, written.frames, written.painted, tuple(captions), left_out, written.missing)
+    written = repaint(video, out, where=lambda at_s, _: board.rects(at_s), paint=board.paint, advance=advance)
+    unshown = tuple(caption for caption in board.captions if caption not in board.shown)
+    return Drawn(out, written.frames, written.painted, tuple(captions), unshown, left_out, written.missing)
 
 
 def lay_out(start_s: float, end_s: float, text: str, lettering: Lettering, width_px: float) -> list[Caption]:
@@ -122,6 +126,7 @@ class _Board:
         self.lettering = lettering
         self.size = size
         self.first = 0
+        self.shown: set[Caption] = set()
         self.pictures: dict[tuple[str, ...], NDArray[np.uint8]] = {}
 
     def rects(self, time_s: float) -> list[Rect]:
@@ -148,6 +153,7 @@ class _Board:
                 break
             if at_s < caption.end_s:
                 lines += caption.lines
+                self.shown.add(caption)
         return tuple(lines)
 
     def _picture(self, lines: tuple[str, ...], time_s: float) -> NDArray[np.uint8]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from onlooker.errors import InputError, MissingExtra
 from onlooker.media.budget import LOWEST_QP, Rate
 from onlooker.media.frames import display_size
+from onlooker.media.orientation import orientation
 from onlooker.media.soundtrack import SoundPieces
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def even_size(width: int, height: int, max_side_px: int | None) -> tuple[int, in
 
 def shown_size(frame: VideoFrame, aspect: Fraction) -> tuple[int, int]:
     """Width and height in pixels of the frame as a player shows it."""
-    return display_size(frame.width, frame.height, aspect, round(frame.rotation / 90) * 90)
+    return display_size(frame.width, frame.height, aspect, orientation(frame))
 
 
 def new_scaler() -> VideoReformatter:
@@ -91,8 +92,8 @@ def as_displayed(
     limited range. ``colorspace``: convert to this matrix (swscale's number); the frame's own is kept without one."""
     from av import VideoFrame as Picture  # noqa: PLC0415 - an extra
 
-    turns = round(frame.rotation / 90) % 4
-    width, height = size if turns % 2 == 0 else (size[1], size[0])
+    placed = orientation(frame)
+    width, height = (size[1], size[0]) if placed.swaps_sides else size
     fits = (frame.width, frame.height, frame.format.name) == (width, height, "yuv420p")
     if not fits or colorspace is not None or frame.color_range > _LIMITED_RANGE:
         frame = scaler.reformat(
@@ -104,9 +105,8 @@ def as_displayed(
             dst_colorspace=colorspace,
             dst_color_range=_LIMITED_RANGE,
         )
-    if turns:
-        # The display matrix turns counter-clockwise, as rot90 does.
-        planes = [np.rot90(plane, turns) for plane in planes_of(frame)]
+    if not placed.is_upright:
+        planes = [placed.applied(plane) for plane in planes_of(frame)]
         frame = Picture.from_ndarray(stacked(planes), format="yuv420p")
     return frame
 

@@ -56,7 +56,8 @@ def decode_text(data: bytes, path: Path, encoding: str | None = None) -> str:
     text = _decoded(data, path) if encoding is None else _stated(data, encoding, path)
     if "\0" in text:
         raise _untold(path, [])
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    # A byte-order mark is no part of the words, wherever files were joined; one before a counter would make it words.
+    return text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _decoded(data: bytes, path: Path) -> str:
@@ -84,9 +85,8 @@ def _decoded(data: bytes, path: Path) -> str:
 
 def _stated(data: bytes, encoding: str, path: Path) -> str:
     try:
-        # A byte-order mark is no part of the words, whatever the encoding is called.
-        return data.decode(encoding).removeprefix("\ufeff")
-    except (UnicodeDecodeError, LookupError) as error:
+        return data.decode(encoding)
+    except (LookupError, ValueError) as error:  # not every codec raises UnicodeDecodeError
         what = "unknown text encoding" if isinstance(error, LookupError) else "the bytes are not in the stated encoding"
         raise InputError(what, where=str(path), value=encoding, remedy="save the file as UTF-8") from error
 

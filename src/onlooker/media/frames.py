@@ -37,6 +37,7 @@ from onlooker.media.decode import WantedFrames
 from onlooker.media.digest import file_sha256
 from onlooker.media.grid import Policy, Window, counted_frames, grid_times, parse_policy
 from onlooker.media.index import PictureIndex, read_index
+from onlooker.media.orientation import Orientation, orientation
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
@@ -288,11 +289,11 @@ def _refuse_damage(path: Path, missing: Sequence[float], corrupt: Sequence[float
         )
 
 
-def display_size(width: int, height: int, aspect: Fraction, rotation_deg: int) -> tuple[int, int]:
+def display_size(width: int, height: int, aspect: Fraction, placed: Orientation) -> tuple[int, int]:
     """Width and height in pixels as a player shows them: pixels made square by widening, then
     turned."""
     shown = (max(1, round(width * aspect)), height)
-    return shown if rotation_deg % 180 == 0 else (shown[1], shown[0])
+    return (shown[1], shown[0]) if placed.swaps_sides else shown
 
 
 def encode_picture(
@@ -306,7 +307,7 @@ def encode_picture(
     except ImportError as error:
         raise MissingExtra("video", "writing frames as JPEG") from error
 
-    width, height = display_size(frame.width, frame.height, aspect, 0)
+    width, height = display_size(frame.width, frame.height, aspect, Orientation())
     scale = min(1.0, max_side_px / max(width, height))
     scaled = (scaler or _new_scaler()).reformat(
         frame,
@@ -316,8 +317,7 @@ def encode_picture(
         interpolation="AREA",
         threads=1,
     )
-    # The display matrix turns counter-clockwise, as rot90 does.
-    pixels = np.ascontiguousarray(np.rot90(scaled.to_ndarray(), round(frame.rotation / 90)))
+    pixels = np.ascontiguousarray(orientation(frame).applied(scaled.to_ndarray()))
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=jpeg_quality)
     return buffer.getvalue(), pixels.shape[1], pixels.shape[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from onlooker.errors import InputError, MissingExtra
 from onlooker.media.detectors.ocr import TextReader
 from onlooker.media.digest import write_atomically
-from onlooker.media.pictures import Footage, Pixels, Rect, look_at, open_footage
+from onlooker.media.pictures import Advance, Footage, Pixels, Rect, look_at, open_footage
 from onlooker.media.repaint import repaint
 from onlooker.media.screen_text import DETECTION_SIDE_PX, Reads, ScreenText, box_of, is_same_text, is_text, overlaps
 
@@ -57,13 +58,21 @@ class PaintedOut:
         return len(self.gone) / texts if texts else None
 
 
-def paint_out_text(video: Path, out: Path, texts: Sequence[ScreenText], *, reader: Reads | None = None) -> PaintedOut:
+def paint_out_text(
+    video: Path,
+    out: Path,
+    texts: Sequence[ScreenText],
+    *,
+    reader: Reads | None = None,
+    advance: Advance | None = None,
+) -> PaintedOut:
     """Write ``video`` to the mp4 file ``out`` with the boxes of ``texts`` filled from what surrounds them.
 
     A box, a quarter of its height larger on all sides, is filled (Telea 2004) on exactly the frames with start <= time
-    < end. Frame times and sound stay as they are (see ``repaint``). Then the result is read again: what was painted
-    over is reported gone only where the reader no longer finds it. ``reader``: another one than ``TextReader``. Raises
-    what ``repaint`` raises; ``MissingExtra``.
+    < end; of text that moves, where it stands on the samples around the frame (see ``ScreenText.box_at``). Frame times
+    and sound stay as they are (see ``repaint``). Then the result is read again: what was painted over is reported gone
+    only where the reader no longer finds it. ``reader``: another one than ``TextReader``; ``advance`` counts frames.
+    Raises what ``repaint`` raises; ``MissingExtra``.
     """
     try:
         import cv2  # noqa: F401, PLC0415 - an extra
@@ -72,12 +81,12 @@ def paint_out_text(video: Path, out: Path, texts: Sequence[ScreenText], *, reade
 
     def boxes(time_s: float, size: tuple[int, int]) -> list[Rect]:
         at_s = time_s + _SLACK_S
-        return [_grown(text.box, size) for text in texts if text.start_s <= at_s < text.end_s]
+        return [_grown(text.box_at(time_s), size) for text in texts if text.start_s <= at_s < text.end_s]
 
     def paint(picture: Pixels, time_s: float) -> None:
         _fill(picture, boxes(time_s, (picture.shape[1], picture.shape[0])))
 
-    written = repaint(video, out, where=boxes, paint=paint)
+    written = repaint(video, out, where=boxes, paint=paint, advance=advance)
     gone, left, unseen = _read_again(out, texts, reader or TextReader(DETECTION_SIDE_PX))
     return PaintedOut(out, written.frames, written.painted, written.missing, gone, left, unseen)
 
@@ -92,9 +101,7 @@ def write_sheet(before: Path, after: Path, texts: Sequence[ScreenText], out: Pat
         from PIL import Image, ImageDraw  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtra("video", "writing pictures") from error
-    form = _SHEET_SUFFIXES.get(out.suffix.lower())
-    if form is None:
-        raise InputError("a sheet is a picture", where=str(out), remedy=f"use one of {', '.join(_SHEET_SUFFIXES)}")
+    form = sheet_form(out)
     old, new = open_footage(before), open_footage(after)
     shown = [texts[i * len(texts) // _MOST_ROWS] for i in range(_MOST_ROWS)] if len(texts) > _MOST_ROWS else texts
     times_s = [(t.start_s + t.end_s) / 2 for t in shown] or [old.duration_s / 2]
@@ -103,7 +110,7 @@ def write_sheet(before: Path, after: Path, texts: Sequence[ScreenText], out: Pat
     for n, (left, right) in enumerate(pairs):
         image = Image.fromarray(left)
         if shown:
-            box = shown[n].box.scaled(_SHEET_WIDTH_PX / old.width_px)
+            box = shown[n].box_at(times_s[n]).scaled(_SHEET_WIDTH_PX / old.width_px)
             outline = (box.left_px - 2, box.top_px - 2, box.right_px + 1, box.bottom_px + 1)
             ImageDraw.Draw(image).rectangle(outline, outline=(255, 0, 0), width=2)
         gap = np.full((left.shape[0], _SHEET_GAP_PX, 3), 255, np.uint8)
@@ -113,6 +120,14 @@ def write_sheet(before: Path, after: Path, texts: Sequence[ScreenText], out: Pat
     Image.fromarray(np.concatenate(rows[:-1])).save(buffer, form)
     write_atomically(out, buffer.getvalue())
     return len(times_s)
+
+
+def sheet_form(out: Path) -> str:
+    """The kind of picture that a sheet's name asks for. Raises ``InputError`` for another suffix."""
+    form = _SHEET_SUFFIXES.get(out.suffix.lower())
+    if form is None:
+        raise InputError("a sheet is a picture", where=str(out), remedy=f"use one of {', '.join(_SHEET_SUFFIXES)}")
+    return form
 
 
 def _pictures(footage: Footage, times_s: Sequence[float]) -> Iterator[Pixels]:
@@ -162,7 +177,8 @@ def _read_again(
     """The texts that are gone from the video, those that can still be read, and what else can."""
     footage = open_footage(out)
     size = (footage.width_px, footage.height_px)
-    looks = [(n, t) for n, text in enumerate(texts) for t in _looks_s(footage, text)]
+    times_of_frames = [footage.index.seconds(pts) for pts in footage.index.shown_pts]
+    looks = [(n, t) for n, text in enumerate(texts) for t in _looks_s(times_of_frames, text)]
     times_s = sorted({t for _, t in looks})
     read = look_at(footage, times_s, lambda frame: reader.read(footage.pixels(frame, size)))
     legible: set[int] = set()
@@ -181,8 +197,7 @@ def _read_again(
     return gone, left, tuple((time_s, text) for text, time_s in unseen.items())
 
 
-def _looks_s(footage: Footage, text: ScreenText) -> set[float]:
-    """Times of the first, the middle and the last frame of the text."""
-    index = footage.index
-    times_s = [s for s in map(index.seconds, index.shown_pts) if text.start_s <= s + _SLACK_S < text.end_s]
-    return {times_s[0], times_s[len(times_s) // 2], times_s[-1]} if times_s else set()
+def _looks_s(times_s: Sequence[float], text: ScreenText) -> set[float]:
+    """Of the frames' times in order: those of the first, the middle and the last frame of the text."""
+    first, end = (bisect_left(times_s, t - _SLACK_S) for t in (text.start_s, text.end_s))
+    return {times_s[first], times_s[(first + end) // 2], times_s[end - 1]} if end > first else set()

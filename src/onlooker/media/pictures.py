@@ -21,11 +21,14 @@ from onlooker.media.decode import WantedFrames
 from onlooker.media.frames import display_size
 from onlooker.media.index import PictureIndex, read_index
 from onlooker.media.ordered import decode_in_order
+from onlooker.media.orientation import Orientation, orientation
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
 Pixels = NDArray[np.uint8]
+# Called with how many steps are done, and of how many, as long work goes on.
+Advance = Callable[[int, int], None]
 T = TypeVar("T")
 # A step beyond the end by rounding is no further picture.
 _SLACK_S = 1e-9
@@ -70,7 +73,7 @@ class Footage:
     path: Path
     index: PictureIndex
     aspect: Fraction
-    rotation_deg: int
+    placed: Orientation
     width_px: int
     height_px: int
     _scaler: Any = field(repr=False, compare=False)
@@ -91,13 +94,13 @@ class Footage:
 
     def pixels(self, frame: VideoFrame, size_px: tuple[int, int], form: Literal["rgb24", "gray"] = "rgb24") -> Pixels:
         """The frame as displayed at ``size_px`` (width, height): uint8, height x width (x 3 for RGB)."""
-        width, height = size_px if self.rotation_deg % 180 == 0 else size_px[::-1]
+        width, height = size_px[::-1] if self.placed.swaps_sides else size_px
         # Luma as full-range gray levels, whatever range the file has.
         levels = {"dst_color_range": "JPEG"} if form == "gray" else {}
         # One scaler for all frames: setting one up costs more than scaling a picture.
         scaled = self._scaler.reformat(frame, width=width, height=height, format=form, interpolation="AREA", **levels)
         array: NDArray[Any] = scaled.to_ndarray()
-        return np.ascontiguousarray(np.rot90(array, round(self.rotation_deg / 90)), np.uint8)
+        return np.ascontiguousarray(self.placed.applied(array), np.uint8)
 
     def checked(self, region: Rect | None, window: tuple[float, float] | None) -> tuple[Rect, tuple[float, float]]:
         """Region and window that are meant; ``InputError`` where they do not lie in the picture and its time."""
@@ -131,14 +134,14 @@ def open_footage(path: Path) -> Footage:
         keep_only(container, stream)
         index = read_index(container, stream, path)
         aspect = stream.sample_aspect_ratio or Fraction(1)
-    # The rotation is known from a decoded picture only.
+    # How it is turned is known from a decoded picture only.
     first = next(_walk(path, index, index.start_pts, index.end_pts), None)
     if first is None:
         raise UnreadableMedia("no frame of the picture can be decoded", where=str(path))
     frame = first[1]
-    rotation = round(frame.rotation / 90) * 90
-    width, height = display_size(frame.width, frame.height, aspect, rotation)
-    return Footage(path, index, aspect, rotation, width, height, VideoReformatter())
+    placed = orientation(frame)
+    width, height = display_size(frame.width, frame.height, aspect, placed)
+    return Footage(path, index, aspect, placed, width, height, VideoReformatter())
 
 
 def walk(footage: Footage, window: tuple[float, float] | None = None) -> Iterator[tuple[float, VideoFrame]]:
@@ -152,7 +155,8 @@ def walk(footage: Footage, window: tuple[float, float] | None = None) -> Iterato
     if window is not None:
         first = index.on_screen(window[0]) or math.floor(Fraction(window[0]) / index.time_base) + index.start_pts
         # Half a tick is forgiven, as ``on_screen`` does: 3.2 s is a hair above the tick at 3.2 s.
-        end = math.ceil(Fraction(window[1]) / index.time_base - Fraction(1, 2)) + index.start_pts
+        if window[1] < index.duration_s:
+            end = math.ceil(Fraction(window[1]) / index.time_base - Fraction(1, 2)) + index.start_pts
     for pts, frame in _walk(footage.path, index, first, end):
         yield index.seconds(pts), frame
 

@@ -37,7 +37,7 @@ from onlooker.media.detectors.faces import LEAST_SCORE, Face, FaceDetector
 from onlooker.media.detectors.loudness import clipped_of, level_of
 from onlooker.media.detectors.stillness import brightness_of, change_of
 from onlooker.media.perception import LEAST_EXPRESSION_FACE_PX
-from onlooker.media.pictures import Footage, Pixels, Rect, glance, open_footage
+from onlooker.media.pictures import Advance, Footage, Pixels, Rect, glance, open_footage, steps
 from onlooker.media.sound import read_sound
 
 if TYPE_CHECKING:
@@ -101,20 +101,21 @@ def check_quality(
     expect_face: bool = False,
     step_s: float = 0.25,
     face_step_s: float = 1.0,
+    advance: Advance | None = None,
 ) -> Quality:
     """Check the picture (in ``region``, pixels as displayed) every ``step_s`` seconds, and the sound.
 
     ``expect_face``: a face must be in the region, whole and at least 32 pixels high, on a look every ``face_step_s``
-    seconds (35 to 130 ms each). All frames are decoded once (again for faces), none is kept. Raises ``InputError``
-    (region, window, steps), ``NoStream`` without a picture, ``UnreadableMedia``; ``MissingExtra``, ``MissingAsset``
-    with ``expect_face``.
+    seconds (35 to 130 ms each). All frames are decoded once (again for faces), none is kept. ``advance`` counts looks
+    at the picture, then those for faces. Raises ``InputError`` (region, window, steps), ``NoStream`` without a picture,
+    ``UnreadableMedia``; ``MissingExtra``, ``MissingAsset`` with ``expect_face``.
     """
     footage = open_footage(path)
     area, span = footage.checked(region, window)
     unchecked: list[tuple[str, str]] = []
-    findings = [*_check_picture(footage, area, span, step_s, unchecked)]
+    findings = [*_check_picture(footage, area, span, step_s, unchecked, advance)]
     if expect_face:
-        findings += _check_faces(footage, area, span, face_step_s)
+        findings += _check_faces(footage, area, span, face_step_s, advance)
     else:
         unchecked.append(("faces", "none is expected"))
     findings += _check_sound(path, span, unchecked)
@@ -123,13 +124,19 @@ def check_quality(
 
 
 def _check_picture(
-    footage: Footage, area: Rect, span: tuple[float, float], step_s: float, unchecked: list[tuple[str, str]]
+    footage: Footage,
+    area: Rect,
+    span: tuple[float, float],
+    step_s: float,
+    unchecked: list[tuple[str, str]],
+    advance: Advance | None,
 ) -> Iterator[Finding]:
     still: list[_Look] = []
     black: list[_Look] = []
     blurred: list[_Look] = []
     blocky: list[_Look] = []
     before: tuple[float, Pixels] | None = None
+    count = len(steps(span, step_s))
     for time_s, frame in glance(footage, span, step_s):
         gray = _inside(footage.pixels(frame, (footage.width_px, footage.height_px), "gray"), area)
         small = _shrunk(gray, _STILL_SIDE_PX)
@@ -143,6 +150,8 @@ def _check_picture(
             change = None if is_black else change_of(before[1], small)
             still.append((before[0], time_s - before[0], change))
         before = (time_s, small)
+        if advance is not None:
+            advance(len(black), count)
     if not any(value is not None for _, _, value in blocky):
         unchecked.append(("blocky", "the region is smaller than 64 pixels or has no texture"))
     if not any(value is not None for _, _, value in blurred):
@@ -153,16 +162,23 @@ def _check_picture(
     yield from _findings("blocky", blocky, MOST_BLOCKS, lambda v: v > MOST_BLOCKS, span, "blocks of 8 pixels stand out")
 
 
-def _check_faces(footage: Footage, area: Rect, span: tuple[float, float], step_s: float) -> Iterator[Finding]:
+def _check_faces(
+    footage: Footage, area: Rect, span: tuple[float, float], step_s: float, advance: Advance | None
+) -> Iterator[Finding]:
     """The largest face of every look is the one that is meant."""
     detector = FaceDetector()
     missing: list[_Look] = []
     margins: list[_Look] = []
     heights: list[_Look] = []
+    count = len(steps(span, step_s))
     for time_s, frame in glance(footage, span, step_s):
         face, factor, shape = _largest_face(footage, frame, area, detector)
         missing.append((time_s, step_s, 0.0 if face is None else face.score))
+        if advance is not None:
+            advance(len(missing), count)
         if face is None:
+            margins.append((time_s, step_s, None))
+            heights.append((time_s, step_s, None))
             continue
         height = face.bottom_px - face.top_px
         edges = (face.left_px, face.top_px, shape[1] - face.right_px, shape[0] - face.bottom_px)

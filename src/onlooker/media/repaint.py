@@ -14,7 +14,7 @@ import numpy as np
 
 from onlooker.errors import InputError, UnreadableMedia
 from onlooker.media.budget import Rate
-from onlooker.media.container import open_media, sound_streams
+from onlooker.media.container import demuxed, open_media, sound_streams
 from onlooker.media.encode import (
     PictureEncoder,
     as_displayed,
@@ -25,7 +25,7 @@ from onlooker.media.encode import (
     stacked,
     ticks_per_second,
 )
-from onlooker.media.pictures import Footage, Pixels, Rect, open_footage, walk
+from onlooker.media.pictures import Advance, Footage, Pixels, Rect, open_footage, walk
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
@@ -58,13 +58,14 @@ def repaint(
     *,
     where: Callable[[float, tuple[int, int]], Sequence[Rect]],
     paint: Callable[[Pixels, float], None],
+    advance: Advance | None = None,
 ) -> Repainted:
     """Write ``video`` to the mp4 file ``out`` with parts of its pictures painted over.
 
     ``where`` tells for a frame's time (seconds from the first frame) and the picture's size (width, height) which
     rectangles change; empty leaves the frame alone. ``paint`` then gets the picture (RGB, uint8, height x width x 3,
     as displayed) and changes it in place; only the rectangles, grown to even edges, are taken over. The rest of the
-    picture goes to the encoder as it was decoded.
+    picture goes to the encoder as it was decoded. ``advance`` counts frames.
 
     Pictures are turned as displayed, 8 bit, H.264 (see ``encode``); an odd side becomes one pixel shorter. All sound
     tracks are copied packet by packet, later or earlier by as much as the picture; a player starts at the first picture
@@ -96,6 +97,8 @@ def repaint(
             sound.write_until(Fraction(time_s))
             # Ticks of which too many go into a second for mp4 may fall together.
             encoder.add(frame, max(round(time_s * ticks_per_s), encoder.last_tick + 1))
+            if advance is not None:
+                advance(encoder.count, len(index.shown_pts))
         if encoder is None or sound is None:
             raise UnreadableMedia("no frame of the picture can be decoded", where=str(video))
         encoder.finish(round(index.duration_s * ticks_per_s))
@@ -142,7 +145,7 @@ class _SoundCopy:
         if not streams:
             return
         try:
-            for packet in source.demux(streams):
+            for packet in demuxed(source, streams):
                 if not packet.size or packet.pts is None or packet.time_base is None:
                     continue
                 shift = round(self.zero_s / packet.time_base)
@@ -195,13 +198,18 @@ def _even(rect: Rect, size: tuple[int, int]) -> Rect:
     )
 
 
+def check_target(video: Path, out: Path) -> None:
+    """Raise ``InputError`` where ``out`` is no .mp4 or the video itself."""
+    if out.suffix.lower() != ".mp4":
+        raise InputError("videos are written as mp4", where=str(out), remedy="name a file that ends in .mp4")
+    if out.exists() and video.exists() and out.samefile(video):
+        raise InputError("a video is not written over itself", where=str(out), remedy="name another file")
+
+
 @contextmanager
 def _replaced(video: Path, out: Path) -> Iterator[Path]:
     """A name beside ``out`` to write to; it takes its place if the block ends well."""
-    if out.suffix.lower() != ".mp4":
-        raise InputError("videos are written as mp4", where=str(out), remedy="name a file that ends in .mp4")
-    if out.exists() and out.samefile(video):
-        raise InputError("a video is not written over itself", where=str(out), remedy="name another file")
+    check_target(video, out)
     temporary = out.with_name(f".{out.name}.{secrets.token_hex(6)}.tmp")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

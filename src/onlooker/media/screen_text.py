@@ -10,6 +10,7 @@ often do, so the pictures on both sides of every such change are read as well.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from onlooker.errors import InputError, UnreadableMedia
 from onlooker.media.detectors.ocr import LEAST_CONFIDENCE, TextLine, TextReader
-from onlooker.media.pictures import Footage, Pixels, Rect, open_footage, walk
+from onlooker.media.pictures import Advance, Footage, Pixels, Rect, open_footage, walk
 from onlooker.media.sameness import hardly_differs, shrunk
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ _LEAST_SHARED = 0.4
 _LEAST_LIKENESS = 0.6
 # Of a box's height, around it, when it is read alone: the reader finds nothing in a picture without a margin.
 _MARGIN_SHARE = 0.6
+# Text moves where all its places together are this many times as large as the largest of them; readings of still text
+# differ by a few pixels.
+_MOST_STILL = 1.5
 _LEAST_LETTERS = 2
 _GREATEST_HEIGHT_SHARE = 0.25
 _SLACK_S = 1e-6
@@ -52,7 +56,7 @@ class ScreenText:
     """A line of text that stands in the frames with ``start_s`` <= time < ``end_s`` (seconds from the first frame).
 
     ``box``: pixels as displayed, around every place it was read at. ``text``: its surest reading; ``confidence``: the
-    mean of the reader's, 0..1. ``read``: on how many samples.
+    mean of the reader's, 0..1. ``read``: on how many samples; ``places``: the box on each, with its time, in order.
     """
 
     text: str
@@ -61,6 +65,27 @@ class ScreenText:
     end_s: float
     confidence: float
     read: int
+    places: tuple[tuple[float, Rect], ...] = ()
+
+    def box_at(self, time_s: float) -> Rect:
+        """What covers the text at ``time_s``: all its places if it stands still; if it moves those before and after,
+        and outside its samples the nearest one, carried on as it moved there by a step."""
+        boxes = [box for _, box in self.places]
+        if len(boxes) < 2 or self.box.area_px <= _MOST_STILL * max(box.area_px for box in boxes):
+            return self.box
+        place = bisect_right([at_s for at_s, _ in self.places], time_s)
+        if 0 < place < len(boxes):
+            return _around(boxes[place - 1], boxes[place])
+        nearest, inner = (boxes[0], boxes[1]) if place == 0 else (boxes[-1], boxes[-2])
+        across = nearest.left_px - inner.left_px, nearest.right_px - inner.right_px
+        down = nearest.top_px - inner.top_px, nearest.bottom_px - inner.bottom_px
+        beyond = Rect(
+            nearest.left_px + min(across),
+            nearest.top_px + min(down),
+            nearest.right_px + max(across),
+            nearest.bottom_px + max(down),
+        )
+        return _around(nearest, beyond)
 
 
 @dataclass(slots=True)
@@ -77,20 +102,27 @@ class _Track:
     first_s: float
     last_s: float
     scores: list[float]
+    places: list[tuple[float, Rect]]
     after_s: float | None = None
 
 
 def find_screen_text(
-    video: Path, *, samples_per_s: float = 2.0, least_height_share: float = 0.0, reader: Reads | None = None
+    video: Path,
+    *,
+    samples_per_s: float = 2.0,
+    least_height_share: float = 0.0,
+    reader: Reads | None = None,
+    advance: Advance | None = None,
 ) -> tuple[ScreenText, ...]:
     """Every line of text that stands long enough to be met by a sample, in the order of time and place.
 
     The frame on screen every 1 / ``samples_per_s`` seconds, the last frame, and those on both sides of a change that
     was found are looked at. What stands for less than the step may be missed; one that goes and comes back between two
-    samples is taken to have stayed; moving text gives a text a place. The step in which a text comes or goes counts to
-    it as a whole where its box alone cannot be read. Lines lower than ``least_height_share`` of the picture's height
-    are left out, as are readings of a single letter or digit, or higher than a quarter: most of those are no text.
-    ``reader``: another one than ``TextReader``. Raises ``InputError`` for a step that is none, ``NoStream``,
+    samples is taken to have stayed; text that moves on by more than half its width a step gives a text a place. The
+    step in which a text comes or goes counts to it as a whole where its box alone cannot be read. Lines lower than
+    ``least_height_share`` of the picture's height are left out, as are readings of a single letter or digit, or higher
+    than a quarter: most of those are no text. ``reader``: another one than ``TextReader``; ``advance`` counts
+    hundredths of the video that were read. Raises ``InputError`` for a step that is none, ``NoStream``,
     ``UnreadableMedia``, ``MissingExtra``.
     """
     if not 0 < samples_per_s < float("inf"):
@@ -99,7 +131,7 @@ def find_screen_text(
         reader = TextReader(DETECTION_SIDE_PX, _LEAST_CONFIDENCE)
     footage = open_footage(video)
     known: dict[float, list[TextLine]] = {}
-    tracks = _tracked(footage, reader, samples_per_s, least_height_share, known, frozenset())
+    tracks = _tracked(footage, reader, samples_per_s, least_height_share, known, frozenset(), advance)
     changes = _edges(footage, reader, tracks)
     if changes:
         tracks = _tracked(footage, reader, samples_per_s, least_height_share, known, frozenset(changes.values()))
@@ -112,6 +144,7 @@ def find_screen_text(
             footage.duration_s if track.after_s is None else changes.get((n, False), track.after_s),
             round(sum(track.scores) / len(track.scores), 4),
             len(track.scores),
+            tuple(track.places),
         )
         for n, track in enumerate(tracks)
     ]
@@ -141,6 +174,7 @@ def _tracked(
     least_height_share: float,
     known: dict[float, list[TextLine]],
     changes: frozenset[float],
+    advance: Advance | None = None,
 ) -> list[_Track]:
     """Texts with the samples they were first and last read on, and those before and after.
 
@@ -167,6 +201,8 @@ def _tracked(
                 running.remove(track)
                 done.append(track)
         before_s = time_s
+        if advance is not None:
+            advance(min(100, round(100 * time_s / footage.duration_s)), 100)
     if before_s is None:
         raise UnreadableMedia("no frame of the picture can be decoded", where=str(footage.path))
     return done + running
@@ -218,9 +254,10 @@ def _continued(running: list[_Track], lines: Sequence[TextLine], time_s: float, 
                 track.text, track.best = line.text, line.confidence
             track.box, track.last_box, track.last_s = _around(track.box, box), box, time_s
             track.scores.append(line.confidence)
+            track.places.append((time_s, box))
         elif line.confidence >= LEAST_CONFIDENCE:
-            scores = [line.confidence]
-            going.append(_Track(line.text, line.confidence, box, box, box, before_s, time_s, time_s, scores))
+            scores, places = [line.confidence], [(time_s, box)]
+            going.append(_Track(line.text, line.confidence, box, box, box, before_s, time_s, time_s, scores, places))
     return going
 
 

@@ -49,9 +49,10 @@ def transcribe(
     ``key_variable``. ``language``: a code such as ``en``; None lets a multilingual model detect it. ``track``: see
     ``read_sound``.
 
-    Segments are cut to the sound, and a segment that ends before it starts is rejected; ``notices`` says so. A file
-    without sound gives status ``no_audio``; nothing said, ``no_speech``. Raises ``UnreadableMedia``, ``MissingExtra``,
-    ``MissingAsset``; ``InputError`` for a language the model has not; ``ModelError`` where a server fails.
+    Segments are cut to [0, end of the sound], and one that ends before it starts is rejected; ``notices`` says so. A
+    file without sound gives status ``no_audio``; nothing said, ``no_speech``. Raises ``UnreadableMedia``,
+    ``MissingExtra``, ``MissingAsset``; ``InputError`` for a language the model has not; ``ModelError`` where a server
+    fails.
     """
     endpoint = _endpoint(model, base_url, key_variable)
     made_by = f"{_name(model)} at a server" if endpoint else f"{_name(model)} with {speech_version()}"
@@ -133,6 +134,12 @@ def _loaded(model: str) -> WhisperModel:
 def _recognise(whisper: WhisperModel, clip: SoundClip, language: str | None) -> tuple[list[Segment], str | None]:
     if not whisper.model.is_multilingual and language not in {None, "en"}:
         raise InputError("this speech model knows only English", value=language, remedy="use another model")
+    if language is not None and language not in whisper.supported_languages:
+        raise InputError(
+            "this speech model does not know the language",
+            value=language,
+            remedy=f"one of {', '.join(whisper.supported_languages)}",
+        )
     found, info = whisper.transcribe(
         _floats(clip),
         language=language,
@@ -153,7 +160,7 @@ def _recognise(whisper: WhisperModel, clip: SoundClip, language: str | None) -> 
 
 
 def _fitted(found: Iterable[Segment], clip: SoundClip) -> tuple[list[Segment], tuple[str, ...]]:
-    """The segments with words cut to the sound, in the order of time, and what was changed or rejected."""
+    """The segments with words cut to the medium, in the order of time, and what was changed or rejected."""
     kept: list[Segment] = []
     notices: list[str] = []
     for segment in found:
@@ -165,7 +172,7 @@ def _fitted(found: Iterable[Segment], clip: SoundClip) -> tuple[list[Segment], t
             notices.append(f"rejected: {times} is no stretch of the sound, which ends at {clip.end_s:.3f} s")
             continue
         if fitted != segment:
-            notices.append(f"cut to the sound, which ends at {clip.end_s:.3f} s: {times}")
+            notices.append(f"cut to the medium, 0 to {clip.end_s:.3f} s: {times}")
         kept.append(fitted)
     kept.sort(key=lambda s: (s.start_s or 0.0, s.end_s or 0.0))
     return kept, tuple(notices)

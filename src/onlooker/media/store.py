@@ -152,6 +152,13 @@ def shrink(cache_dir: Path, limit: int) -> int:
     Returns how many were removed; none where another process is at it. Entries used after the scan began stay, and so
     does a clip for an hour after its last use.
     """
+    try:
+        return _shrunk(cache_dir, limit)
+    except OSError as error:
+        raise _unwritable(cache_dir, error) from error
+
+
+def _shrunk(cache_dir: Path, limit: int) -> int:
     removed = 0
     with _alone(cache_dir / _SCANNING) as alone:
         if not alone:
@@ -174,12 +181,14 @@ def shrink(cache_dir: Path, limit: int) -> int:
 def clear(cache_dir: Path) -> int:
     """Remove every entry, also those in use by others: they read on, and make what they need anew."""
     removed = 0
-    for entry in _scan(cache_dir):
-        with suppress(FileNotFoundError):
-            entry.path.unlink()
-            removed += 1
-    with suppress(FileNotFoundError):
-        (cache_dir / _SIZE).unlink()
+    try:
+        for entry in _scan(cache_dir):
+            with suppress(FileNotFoundError):
+                entry.path.unlink()
+                removed += 1
+        (cache_dir / _SIZE).unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(cache_dir, error) from error
     return removed
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onlooker.errors import InputError
+from onlooker.media.rolling import Block, carried_lines
 
 # SubRip writes a comma, WebVTT a point and, below one hour, no hours; people leave out the fraction.
 _CLOCK = r"(?:(\d{1,6}):)?(\d{1,2}):([0-5]?\d)(?:[.,](\d{1,3}))?"
@@ -17,7 +18,12 @@ _TIMING = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
 _ARROW = re.compile(r"-->|^\s*\d{1,6}:\d{1,2}[\d:.,]*\s*[-–—=]*>+\s*\d{1,6}:\d{1,2}")
 _COUNTER = re.compile(r"\s*\d+\s*")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
-_TAG = re.compile(r"</?[a-zA-Z0-9][^>]*>|\{\\[^}]*\}")
+# Only tags that subtitles have: "x<y and y>z" is said. Times within a WebVTT cue; overrides that come from ASS.
+_TAG = re.compile(
+    r"</?(?:[biuscv]|a|font|lang|ruby|rt|em|strong|span|div|p|center|size|color)(?=[\s./=>])[^<>]*>|<\d[\d:.]*>|\{\\[^}]*\}",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<br\s*/?>|\\[Nh]", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 _LANGUAGE = re.compile(r"^Language:\s*(\S+)\s*$", re.MULTILINE)
 
@@ -36,9 +42,10 @@ class Cue:
 def read_srt_or_vtt(text: str, path: Path) -> list[Cue]:
     """Cues of a SubRip or WebVTT text with ``\\n`` line ends; cues without words are left out, those that overlap stay.
 
-    Both formats are blocks whose timing line is ``start --> end``. A WebVTT cue ends at an empty line; a SubRip cue at
-    the next one's counter, so that an empty line between its words loses none. A WebVTT cue in which several voices
-    (``<v Anna>``) speak gives one cue each. A name before a colon is not taken for a speaker. Raises ``InputError``
+    Both formats are blocks whose timing line is ``start --> end``. A WebVTT cue ends at an empty line (one of spaces is
+    none); a SubRip cue at the next one's counter, so that an empty line between its words loses none. A WebVTT cue in
+    which several voices (``<v Anna>``) speak gives one cue each. Captions that roll (see ``rolling``) give each line
+    once, in the cue in which it comes. A name before a colon is not taken for a speaker. Raises ``InputError``
     naming ``path`` and the line where a timing line cannot be read or ends before it starts, where words stand before
     the first timing line of a SubRip text, or where a text that is not empty has none.
     """
@@ -51,15 +58,22 @@ def read_srt_or_vtt(text: str, path: Path) -> list[Cue]:
         raise InputError("no subtitle cue found", where=str(path), value=text.strip()[:40])
     if places and not is_vtt:
         _refuse_stray_words(lines[: places[0][0]], path)
-    cues: list[Cue] = []
     ends = [*(number for number, _, _ in places), len(lines)][1:]
-    for (number, start_s, end_s), end in zip(places, ends, strict=True):
+    bodies: list[list[str]] = []
+    for (number, _, _), end in zip(places, ends, strict=True):
         body = lines[number + 1 : end]
         if is_vtt:
-            body = body[: next((i for i, line in enumerate(body) if not line.strip()), len(body))]
+            body = body[: body.index("")] if "" in body else body
         elif end < len(lines) and body and _COUNTER.fullmatch(body[-1]):
             body.pop()
-        cues += _cues(start_s, end_s, " ".join(body))
+        bodies.append([line for line in body if _plain(line)])
+    blocks = [
+        Block(start_s, end_s, tuple(map(_plain, body)))
+        for (_, start_s, end_s), body in zip(places, bodies, strict=True)
+    ]
+    cues: list[Cue] = []
+    for (_, start_s, end_s), body, carried in zip(places, bodies, carried_lines(blocks), strict=True):
+        cues += _cues(start_s, end_s, " ".join(body[carried:]))
     return cues
 
 
@@ -135,11 +149,11 @@ def _cues(start_s: float, end_s: float, marked_up: str) -> Iterator[Cue]:
 
 def _plain(marked_up: str) -> str:
     """The words without markup, entities and double spaces."""
-    return _SPACES.sub(" ", html.unescape(_TAG.sub("", marked_up))).strip()
+    return _SPACES.sub(" ", html.unescape(_TAG.sub("", _BREAK.sub(" ", marked_up)))).strip()
 
 
 def _escaped(text: str) -> str:
-    return _SPACES.sub(" ", html.escape(text, quote=False).replace("{\\", "&#123;\\"))
+    return _SPACES.sub(" ", html.escape(text, quote=False).replace("\\", "&#92;"))
 
 
 def _clock_s(groups: tuple[str | None, ...]) -> float:

@@ -11,7 +11,7 @@ from onlooker.media.card import MediaCard, probe
 from onlooker.media.checkup import Checkup, check_frames
 from onlooker.media.remarks import remarks
 from onlooker.records.bundle import Bundle
-from onlooker.records.public import MEDIA_KEYS
+from onlooker.records.public import MEDIA_KEYS, Episode, MediaKey
 
 # As much as windows may reach beyond a stated duration.
 _SAME_S = 0.5
@@ -48,6 +48,17 @@ class Surveyed:
         return asdict(self)
 
 
+def declared_media(bundle: Bundle) -> list[tuple[Episode, MediaKey, str]]:
+    """(episode, medium, file as the bundle names it) in the order of episodes, transcripts left out. Raises
+    ``InputError`` for a bad row of ``episodes.jsonl``."""
+    return [
+        (episode, medium, declared)
+        for episode in bundle.load_episodes().values()
+        for medium in MEDIA_KEYS
+        if medium != "transcript" and (declared := getattr(episode.media, medium)) is not None
+    ]
+
+
 def survey(bundle: Bundle, *, cache_dir: Path | None = None, decode: bool = False) -> Iterator[Surveyed]:
     """The media of a bundle in the order of its episodes, transcripts left out; a file that several name is read once.
 
@@ -55,26 +66,22 @@ def survey(bundle: Bundle, *, cache_dir: Path | None = None, decode: bool = Fals
     only for a bad row of ``episodes.jsonl``: whatever is wrong with a medium is in its row.
     """
     known: dict[Path, tuple[MediaCard, Checkup | None] | str] = {}
-    for episode in bundle.load_episodes().values():
-        for medium in MEDIA_KEYS:
-            declared: str | None = getattr(episode.media, medium)
-            if medium == "transcript" or declared is None:
-                continue
-            is_main = medium == ("video" if episode.media.video else "audio")
-            declared_s = episode.duration_s if is_main else None
-            try:
-                path = bundle.media_path(episode, medium)
-                assert path is not None, "it is declared"
-                place = path.resolve()
-                if place not in known:
-                    known[place] = _outcome(path, cache_dir, decode=decode)
-                found = known[place]
-            except InputError as error:
-                found = error.what
-            if isinstance(found, str):
-                yield Surveyed(episode.id, medium, declared, declared_s, None, found)
-            else:
-                yield Surveyed(episode.id, medium, declared, declared_s, found[0], None, found[1])
+    for episode, medium, declared in declared_media(bundle):
+        is_main = medium == ("video" if episode.media.video else "audio")
+        declared_s = episode.duration_s if is_main else None
+        try:
+            path = bundle.media_path(episode, medium)
+            assert path is not None, "it is declared"
+            place = path.resolve()
+            if place not in known:
+                known[place] = _outcome(path, cache_dir, decode=decode)
+            found = known[place]
+        except InputError as error:
+            found = error.what
+        if isinstance(found, str):
+            yield Surveyed(episode.id, medium, declared, declared_s, None, found)
+        else:
+            yield Surveyed(episode.id, medium, declared, declared_s, found[0], None, found[1])
 
 
 def _outcome(path: Path, cache_dir: Path | None, *, decode: bool) -> tuple[MediaCard, Checkup | None] | str:

@@ -12,7 +12,7 @@ from onlooker.errors import InputError
 from onlooker.media.detectors.expressions import Expression, ExpressionClassifier
 from onlooker.media.detectors.faces import LEAST_SCORE, Face, FaceDetector
 from onlooker.media.perception import LEAST_EXPRESSION_FACE_PX
-from onlooker.media.pictures import Footage, Rect, look_at, open_footage, steps
+from onlooker.media.pictures import Advance, Footage, Rect, look_at, open_footage, steps
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
@@ -83,20 +83,21 @@ def track_faces(
     max_side_px: int = 640,
     cuts_s: Sequence[float] = (),
     with_expressions: bool = False,
+    advance: Advance | None = None,
 ) -> FaceTracks:
     """Find faces every ``step_s`` seconds and link them.
 
     Pictures are looked at with the longer side at most ``max_side_px``, where a face must be 20 pixels wide to be
     found; a frame costs 35 to 130 ms. No link leads over one of ``cuts_s``. ``with_expressions`` classifies every face
-    of at least 32 pixels (as displayed). Raises ``InputError`` (step, window), ``NoStream``, ``UnreadableMedia``,
-    ``MissingExtra``, ``MissingAsset``.
+    of at least 32 pixels (as displayed). ``advance`` counts looks. Raises ``InputError`` (step, window), ``NoStream``,
+    ``UnreadableMedia``, ``MissingExtra``, ``MissingAsset``.
     """
     if max_side_px < 1:
         raise InputError("max_side_px must be at least 1", value=max_side_px)
     footage = open_footage(path)
     _, (start_s, end_s) = footage.checked(None, window)
     times = steps((start_s, end_s), step_s)
-    seen = _sightings(footage, times, max_side_px, with_expressions=with_expressions)
+    seen = _sightings(footage, times, max_side_px, with_expressions, advance)
     unseen = tuple(t for t, found in zip(times, seen, strict=True) if found is None)
     tracks = [
         _closed(t, step_s, end_s) for t in _linked([found or [] for found in seen], cuts_s, max(MOST_GAP_S, step_s))
@@ -123,14 +124,20 @@ def expression_stretches(track: FaceTrack, step_s: float) -> tuple[ExpressionStr
 
 
 def _sightings(
-    footage: Footage, times: Sequence[float], max_side_px: int, *, with_expressions: bool
+    footage: Footage, times: Sequence[float], max_side_px: int, with_expressions: bool, advance: Advance | None
 ) -> list[list[Sighting] | None]:
     detector = FaceDetector()
     classifier = ExpressionClassifier() if with_expressions else None
     size = footage.fitted(max_side_px)
     factor = footage.width_px / size[0]
 
+    looked = 0
+
     def look(frame: VideoFrame) -> list[tuple[Face, Expression | None]]:
+        nonlocal looked
+        looked += 1
+        if advance is not None:
+            advance(looked, len(times))
         picture = footage.pixels(frame, size)
         return [
             (
@@ -143,11 +150,11 @@ def _sightings(
         ]
 
     found: list[list[Sighting] | None] = []
-    for time_s, looked in zip(times, look_at(footage, times, look), strict=True):
-        if looked is None:
+    for time_s, seen in zip(times, look_at(footage, times, look), strict=True):
+        if seen is None:
             found.append(None)
             continue
-        pts_s, faces = looked
+        pts_s, faces = seen
         found.append(
             [
                 Sighting(

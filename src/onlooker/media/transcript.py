@@ -141,16 +141,22 @@ def render_transcript(transcript: Transcript) -> str:
     return "\n".join(lines)
 
 
+def written_suffix(path: Path) -> str:
+    """The suffix, in lower case, of a transcript that can be written. Raises ``InputError`` for another one."""
+    suffix = path.suffix.lower()
+    if suffix not in _WRITTEN_SUFFIXES:
+        kinds = ", ".join(_WRITTEN_SUFFIXES)
+        raise InputError("a transcript is not written as this", where=str(path), remedy=f"use one of {kinds}")
+    return suffix
+
+
 def write_transcript(transcript: Transcript, path: Path) -> None:
     """Write .json (the dump that ``read_transcript`` reads back to an equal value), .srt or .vtt, atomically.
 
     Subtitles leave out suspect segments, as ``render_transcript`` does, and cut times to milliseconds; SRT has no
     speakers. Raises ``InputError`` for another suffix, and for segments without times in a subtitle file.
     """
-    suffix = path.suffix.lower()
-    if suffix not in _WRITTEN_SUFFIXES:
-        kinds = ", ".join(_WRITTEN_SUFFIXES)
-        raise InputError("a transcript is not written as this", where=str(path), remedy=f"use one of {kinds}")
+    suffix = written_suffix(path)
     if suffix == ".json":
         document = {"format": "onlooker-transcript", **asdict(transcript)}
         text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"

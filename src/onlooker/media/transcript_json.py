@@ -2,6 +2,7 @@
 
 * our own dump and Whisper's: ``segments`` of ``start``, ``end`` (or ``start_s``, ``end_s``), ``text``; or a bare list;
 * whisperx and faster-whisper: the same with ``speaker``, and ``words`` of ``word``, ``start``, ``end``, ``speaker``;
+* youtube-transcript-api: a bare list with ``duration`` in place of ``end``;
 * whisper.cpp: ``transcription`` of ``offsets`` in milliseconds and ``text``.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -19,6 +21,7 @@ from onlooker.errors import InputError
 
 Status = Literal["ok", "no_audio", "no_speech"]
 _STATUSES: tuple[Status, ...] = ("ok", "no_audio", "no_speech")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,14 @@ def read_json(text: str, path: Path) -> Document:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON ({error})", where=str(path)) from error
+    half = _HALF_CHARACTER.search(json.dumps(document, ensure_ascii=False))
+    if half:
+        raise InputError(
+            "holds half a character (a lone surrogate)",
+            where=str(path),
+            value=f"\\u{ord(half[0]):04x}",
+            remedy="write the words as UTF-8",
+        )
     head = document if isinstance(document, dict) else {}
     found = head.get("segments", head.get("transcription")) if head else document
     if not isinstance(found, list):
@@ -126,6 +137,9 @@ def _times(row: dict[str, Any], where: str) -> tuple[float | None, float | None]
     else:
         start_s = _time(row.get("start_s", row.get("start")), row, where)
         end_s = _time(row.get("end_s", row.get("end")), row, where)
+        length_s = _time(row.get("duration"), row, where)
+        if end_s is None and start_s is not None and length_s is not None:
+            end_s = start_s + length_s
     if start_s is not None and end_s is not None and end_s < start_s:
         raise InputError("a segment ends before it starts", where=where, value=(start_s, end_s))
     return start_s, end_s

@@ -50,7 +50,10 @@ def read_ttml(text: str, path: Path) -> tuple[list[Cue], str | None]:
     if base not in {None, "media"}:
         raise InputError("TTML times are read on the clock of the medium only", where=str(path), value=base)
     reader = _Reader(path, _rates(root, path), dict(_agents(root)))
-    reader.walk(root, Fraction(0), None, None)
+    try:
+        reader.walk(root, Fraction(0), None, None)
+    except RecursionError as error:
+        raise InputError("elements lie too deep in one another", where=str(path)) from error
     return reader.cues, root.get(_LANGUAGE) or None
 
 

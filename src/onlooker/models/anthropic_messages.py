@@ -19,6 +19,7 @@ from onlooker.models.limits import Limits, check_request, limits_of
 from onlooker.models.options import DEFAULT_TIMEOUT_S, ModelOptions
 from onlooker.models.payload import in_base64
 from onlooker.models.request import Image, Modality, Options, Reply, Request, Status, Text
+from onlooker.models.soundness import token_count
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -56,6 +57,7 @@ class AnthropicModel:
         self._options = options = options or ModelOptions()
         options.refuse_others(_USABLE, self.name)
         options.refuse_settings(_WRITTEN, self.name)
+        options.refuse_settings(("effort",) if options.effort else (), self.name, inside="output_config")
         self._accepts = accepted_kinds("anthropic", model, options.accepts)
         self._can = capabilities_of("anthropic", model)
         self._sampling = self._can.sampling if options.sampling is None else options.sampling
@@ -134,6 +136,8 @@ class AnthropicModel:
                 timeout=self._timeout_s,
                 max_retries=0,
                 open_telemetry=False,
+                # The endpoint that a run names is the one that is asked: what is sent goes nowhere else.
+                http_client=self._sdk.DefaultAsyncHttpxClient(follow_redirects=False),
             )
         return self._client
 
@@ -151,7 +155,7 @@ class AnthropicModel:
             raise self.failure(error.status_code, words, retry_after_s=wait_s) from None
         except anthropic.APIConnectionError as error:
             raise self._endpoint.cut(error) from None
-        except (anthropic.APIError, ValueError) as error:
+        except (anthropic.APIError, ValueError, RecursionError) as error:
             raise self._endpoint.garbled("the answer is not what the API describes", error) from None
 
     def body(self, request: Request) -> dict[str, Any]:
@@ -184,32 +188,40 @@ class AnthropicModel:
     def reply(self, answer: Message, request: Request) -> Reply:
         """What the server said; TransientModelError where it is no message."""
         blocks, usage = getattr(answer, "content", None), getattr(answer, "usage", None)
+        # Whatever a server may send: the SDK checks nothing of it.
         if not isinstance(blocks, list):
-            raise self._endpoint.garbled("the answer holds no content", answer)
-        text = "".join(block.text for block in blocks if block.type == "text")
+            raise self._endpoint.garbled("the answer holds no content", getattr(answer, "error", None) or answer)
+        words = [getattr(block, "text", None) for block in blocks if getattr(block, "type", None) == "text"]
+        if not all(isinstance(word, str) for word in words):
+            raise self._endpoint.garbled("a block of text holds no text", answer)
+        text = "".join(map(str, words))
         stop = answer.stop_reason
         details: dict[str, object] = {"finish_reason": stop, "response_id": answer.id}
         read = written = cached = None
         if usage is not None:
             # The API counts cached tokens beside input_tokens; here input_tokens are all of them, as elsewhere.
-            cached, made = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-            read, written = usage.input_tokens + (cached or 0) + (made or 0), usage.output_tokens
+            cached = token_count(getattr(usage, "cache_read_input_tokens", None))
+            made = token_count(getattr(usage, "cache_creation_input_tokens", None))
+            fresh = token_count(getattr(usage, "input_tokens", None))
+            read = None if fresh is None else fresh + (cached or 0) + (made or 0)
+            written = token_count(getattr(usage, "output_tokens", None))
             if made:
                 details["cache_written_tokens"] = made
-            if usage.output_tokens_details is not None:
-                details["reasoning_tokens"] = usage.output_tokens_details.thinking_tokens
+            if (thought := getattr(usage, "output_tokens_details", None)) is not None:
+                details["reasoning_tokens"] = getattr(thought, "thinking_tokens", None)
         left_out = self._not_sent(request)
         if left_out:
             details["not_sent"] = left_out
-        return Reply(
+        reply = Reply(
             text=text,
-            status=_STATUS.get(stop or "", "ok" if text.strip() else "empty"),
+            status=_STATUS.get(str(stop), "ok" if text.strip() else "empty"),
             input_tokens=read,
             output_tokens=written,
             cached_tokens=cached,
             served_model=answer.model or None,
             details=details,
         )
+        return self._endpoint.hide_in(reply)
 
     def failure(self, status: int, words: str, *, retry_after_s: float | None = None) -> ModelError:
         """The server's own words as the error they mean."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from onlooker.errors import InputError, ModelError
+from onlooker.errors import InputError, ModelError, TransientModelError
 from onlooker.models.anthropic_messages import AnthropicModel
 from onlooker.models.google_genai import GoogleModel
 from onlooker.models.openai_compatible import OpenAIModel
@@ -119,3 +119,22 @@ def check_batch_bytes(count: int, limits: BatchLimits, where: str) -> None:
             value=count,
             remedy="make several batches, or give fewer or smaller frames",
         )
+
+
+def read_rows(text: str, where: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a file of results. Raises TransientModelError where a line is none: the file was cut off."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise TransientModelError(
+                f"line {number} of the batch's results is no JSON object",
+                where=where,
+                value=line,
+                remedy="run again: the batch is fetched once more, not paid once more",
+            )
+        yield row

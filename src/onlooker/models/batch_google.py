@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from onlooker.errors import ModelError
-from onlooker.models.batch import BatchLimits, BatchState, batch_name, call_id, check_batch, check_batch_bytes
+from onlooker.models.batch import (
+    BatchLimits,
+    BatchState,
+    batch_name,
+    call_id,
+    check_batch,
+    check_batch_bytes,
+    read_rows,
+)
 from onlooker.models.google_genai import GoogleModel
 from onlooker.models.request import Reply, Request
 
@@ -79,8 +87,7 @@ class GoogleBatch:
         data: bytes = await self._model.call(lambda client: client.aio.files.download(file=source), bytes)
         keys = {call_id(key): key for key in calls}
         results: dict[str, Reply | ModelError] = {}
-        for line in data.decode().split("\n"):
-            row = json.loads(line) if line.strip() else {}
+        for row in read_rows(data.decode("utf-8", "replace"), self._model.name):
             key = keys.get(row.get("key", ""))
             if key is not None:
                 results[key] = self._result(row, calls[key])

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from onlooker.errors import ModelError
-from onlooker.models.batch import BatchLimits, BatchState, batch_name, call_id, check_batch, check_batch_bytes
+from onlooker.models.batch import (
+    BatchLimits,
+    BatchState,
+    batch_name,
+    call_id,
+    check_batch,
+    check_batch_bytes,
+    read_rows,
+)
 from onlooker.models.openai_compatible import OpenAIModel
 from onlooker.models.request import Reply, Request
 
@@ -84,8 +92,7 @@ class OpenAIBatch:
         results: dict[str, Reply | ModelError] = {}
         for name in filter(None, (batch.output_file_id, batch.error_file_id)):
             content = await self._model.call(lambda client, name=name: client.files.content(name))  # type: ignore[misc]
-            for line in content.text.split("\n"):
-                row = json.loads(line) if line.strip() else {}
+            for row in read_rows(content.text, self._model.name):
                 key = keys.get(row.get("custom_id", ""))
                 if key is not None and (result := self._result(row, calls[key])) is not None:
                     results[key] = result
@@ -104,8 +111,9 @@ class OpenAIBatch:
             return None
         body, status = response.get("body") or {}, response.get("status_code", 200)
         if status != 200:
-            told = body.get("error") or {"message": body}
-            words = " ".join(str(told[name]) for name in ("message", "code", "type") if told.get(name))
+            told = body.get("error") or body
+            names = ("message", "code", "type")
+            words = " ".join(str(told[n]) for n in names if told.get(n)) if isinstance(told, dict) else str(told)
             return self._model.failure(status, words)
         try:
             return self._model.reply(ChatCompletion.construct(**body), request)

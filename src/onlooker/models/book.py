@@ -73,13 +73,18 @@ CREATE TABLE hits (
     PRIMARY KEY (book, role, path, model)
 ) STRICT
 """,
-    )
+    ),
+    # The most that an attempt can have cost whose cost is unknown, for budgets; NULL: it cost nothing, or unknown too.
+    "book_m002_most_usd": ("ALTER TABLE tries ADD COLUMN most_usd REAL",),
 }
 
 _COLUMNS = (
     *("call_sha256", "label", "role", "path", "model", "served_model", "started_at", "seconds", "outcome", "message"),
     *("kept", "reply", "input_tokens", "output_tokens", "cached_tokens", "cost_usd"),
+    "most_usd",
 )
+# What tells an attempt from every other.
+_SAME_TRY = ("call_sha256", "label", "started_at", "seconds", "outcome")
 _INSERT_TRY = f"INSERT INTO tries ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
 _INSERT_HITS = "INSERT INTO hits VALUES (?, ?, ?, ?, ?) ON CONFLICT (book, role, path, model) DO UPDATE SET hits ="
 
@@ -103,7 +108,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One attempt at a call. ``cost_usd`` None: unknown. ``reply`` None: none came."""
+    """One attempt at a call. ``cost_usd`` None: unknown. ``reply`` None: none came.
+
+    ``most_usd``: what it can have cost at most, where ``cost_usd`` is unknown and a budget counts it.
+    """
 
     call_sha256: str
     label: str
@@ -116,6 +124,7 @@ class Try:
     message: str = ""
     reply: Reply | None = None
     cost_usd: float | None = None
+    most_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +264,7 @@ class CallBook:
                 reply and reply.output_tokens,
                 reply and reply.cached_tokens,
                 attempt.cost_usd,
+                attempt.most_usd,
             ),
         )
 
@@ -287,10 +297,17 @@ class CallBook:
                 self.database.write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row)
             for row in other.database.rows(f"SELECT {columns} FROM tries ORDER BY id"):  # noqa: S608  own names
                 named = dict(zip(_COLUMNS, row, strict=True))
-                same = "SELECT 1 FROM tries WHERE call_sha256 = ? AND label = ? AND started_at = ? AND seconds = ?"
-                key = [named[name] for name in ("call_sha256", "label", "started_at", "seconds")]
-                if self.database.one(same, key) is None:
+                same = " AND ".join(f"{name} = ?" for name in _SAME_TRY)
+                key = [named[name] for name in _SAME_TRY]
+                if self.database.one(f"SELECT 1 FROM tries WHERE {same}", key) is None:  # noqa: S608  own names
                     self.database.write(_INSERT_TRY, row)
+            # Under way when the other book was absorbed the last time, ended since.
+            self.database.write(
+                "DELETE FROM tries WHERE outcome = ? AND EXISTS (SELECT 1 FROM tries AS ended"
+                " WHERE ended.call_sha256 = tries.call_sha256 AND ended.label = tries.label"
+                " AND ended.started_at = tries.started_at AND ended.outcome <> ?)",
+                (SENT, SENT),
+            )
             for row in other.database.rows("SELECT book, role, path, model, hits FROM hits"):
                 self.database.write(f"{_INSERT_HITS} max(hits, excluded.hits)", row)
 
@@ -299,8 +316,8 @@ class CallBook:
         return self.database.transaction()
 
     def spent_usd(self, role: str) -> float:
-        """The cost of all attempts in a role whose cost is known."""
-        row = self.database.one("SELECT total(cost_usd) FROM tries WHERE role = ?", (role,))
+        """What all attempts in a role cost, for a budget: one of unknown cost counts as the most it can have been."""
+        row = self.database.one("SELECT total(coalesce(cost_usd, most_usd)) FROM tries WHERE role = ?", (role,))
         return float(row[0]) if row else 0.0  # type: ignore[arg-type]  # SQLite's total is a float
 
     def spending(self) -> list[Spending]:

@@ -64,7 +64,11 @@ def open_model(
 
 def _open_local(rest: str, options: ModelOptions) -> Model:
     """``FOLDER`` or ``FOLDER+ADAPTER``. The module needs torch, so that it is imported only when asked for."""
-    folder, _, adapter = rest.partition("+")
+    folder, joint, adapter = rest.partition("+")
+    if joint and not adapter:
+        raise InputError(
+            "no adapter is named behind the +", where="--model", value=f"hf:{rest}", remedy=f"hf:{folder}, or name one"
+        )
     module = import_module("onlooker.models.local_hf")
     model: Model = module.HFModel(Path(folder), adapter=Path(adapter) if adapter else None, options=options)
     return model

@@ -19,6 +19,7 @@ from onlooker.models.claim import Claim
 from onlooker.models.prices import Prices
 from onlooker.models.retry import ask_with_retry
 from onlooker.models.slots import Slots
+from onlooker.models.soundness import sound_reply
 
 if TYPE_CHECKING:
     from onlooker.models.book import CallBook
@@ -260,44 +261,43 @@ class _Attempt:
             await gateway._wait_for_server()
             if gateway.stopped is not None:
                 raise gateway.stopped
-            most_usd = await self._reserve(request)
-            cost_usd: float | None = 0.0  # of an attempt without a reply: providers bill for none
+            most_usd = None if gateway.price is None else gateway.price.most_usd(request)
+            await self._reserve(most_usd)
+            cost_usd: float | None = None
             try:
-                reply = await self._send(request)
+                reply = await self._send(request, most_usd)
                 cost_usd = reply.cost_usd
-            except asyncio.CancelledError:
-                cost_usd = None  # it was sent and may be billed: the budget counts the most it can have cost
+            except ModelError as error:
+                cost_usd = None if _may_be_billed(error) else 0.0
                 raise
             finally:
                 if gateway.budget is not None:
-                    gateway.budget.settle(most_usd, cost_usd)
+                    gateway.budget.settle(most_usd or 0.0, cost_usd)
         return reply
 
-    async def _reserve(self, request: Request) -> float:
+    async def _reserve(self, most_usd: float | None) -> None:
         gateway = self._gateway
-        if gateway.budget is None or gateway.price is None:
-            return 0.0
-        most_usd = gateway.price.most_usd(request)
+        if gateway.budget is None:
+            return
         if most_usd is None:
             raise InputError(
                 "a budget needs the price of every call, and this one is longer than the price is known for",
                 where=gateway.name,
-                value=gateway.price.up_to_input_tokens,
+                value=None if gateway.price is None else gateway.price.up_to_input_tokens,
                 remedy="name the price of long requests in --prices",
             )
         await gateway.budget.reserve(most_usd, gateway.name)
-        return most_usd
 
-    async def _send(self, request: Request) -> Reply:
+    async def _send(self, request: Request, most_usd: float | None) -> Reply:
         gateway = self._gateway
         started_at, began_in = time.time(), gateway.slots.round
         named = Try(self._found.call, self._label, gateway.role, gateway.path, gateway.name, started_at, 0.0, SENT)
-        begun = gateway.book.begin(named)
+        begun = gateway.book.begin(replace(named, most_usd=most_usd))  # killed meanwhile, it may be paid for
         started = gateway._clock()
         reply: Reply | None = None
         outcome, message, keep = "cancelled", "", False
         try:
-            reply = _writable(await gateway.model.ask(request))
+            reply = sound_reply(await gateway.model.ask(request))
             if reply.cost_usd is None and gateway.price is not None:
                 cost = gateway.price.cost_usd(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
                 # What runs on this machine costs nothing, however many tokens it does not count.
@@ -307,6 +307,7 @@ class _Attempt:
             gateway.slots.grow()
         except ModelError as error:
             outcome, message = type(error).__name__, str(error)
+            most_usd = most_usd if _may_be_billed(error) else None
             gateway._noted_failure(error, began_in)
             raise
         finally:
@@ -319,6 +320,7 @@ class _Attempt:
                     message=message,
                     reply=reply,
                     cost_usd=None if reply is None else reply.cost_usd,
+                    most_usd=most_usd if reply is None or reply.cost_usd is None else None,
                 ),
                 keep=keep,
                 begun=begun,
@@ -326,11 +328,6 @@ class _Attempt:
         return reply
 
 
-def _writable(reply: Reply) -> Reply:
-    """Half a surrogate pair is no character and has no bytes in UTF-8: it becomes U+FFFD, and the details say so."""
-    try:
-        reply.text.encode()
-    except UnicodeEncodeError:
-        text = reply.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return replace(reply, text=text, details={**reply.details, "lone_surrogates": "written as U+FFFD"})
-    return reply
+def _may_be_billed(error: ModelError) -> bool:
+    """Whether a budget has to count an attempt that brought no answer: it was sent, and nobody refused it."""
+    return isinstance(error, TransientModelError) and error.may_be_billed

@@ -53,7 +53,9 @@ _KEPT_S = 48 * 3600.0
 _LEVELS = ("minimal", "low", "medium", "high")
 _GONE = frozenset((403, 404))
 _STATES: Mapping[str, State] = {"ACTIVE": "ready", "FAILED": "failed"}
-_WRITTEN = ("model", "contents", "systemInstruction", "system_instruction")
+_WRITTEN = ("model", "contents", "systemInstruction", "system_instruction", "generation_config")
+# Inside generationConfig, where further parameters go too.
+_CONFIGURED = ("temperature", "topP", "seed", "maxOutputTokens", "responseMimeType", "candidateCount")
 _USABLE = (
     "base_url",
     "api_key_env",
@@ -87,6 +89,7 @@ class GoogleModel:
         self._options = options = options or ModelOptions()
         options.refuse_others(_USABLE, self.name)
         options.refuse_settings(_WRITTEN, self.name)
+        options.refuse_settings(_CONFIGURED, self.name, inside="generationConfig")
         if options.effort is not None and options.effort not in _LEVELS:
             raise InputError(
                 "no such effort", where=self.name, value=options.effort, remedy=f"one of {', '.join(_LEVELS)}"
@@ -267,6 +270,7 @@ class GoogleModel:
             "seed": request.seed is not None and not self._can.seed,
             "json_object": request.json_object and not self._can.json_object,
         }
+        reply = self._endpoint.hide_in(reply)
         if not any(left_out.values()):
             return reply
         return replace(
@@ -337,7 +341,7 @@ class GoogleModel:
             raise self.failure(error.code, error.details, retry_after_s=wait_s) from None
         except httpx.HTTPError as error:
             raise self._endpoint.cut(error) from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             # The SDK meets a body that is no JSON, or JSON of another shape, with any of these.
             raise self._endpoint.garbled("the answer is not what the API describes", error) from None
 

@@ -25,7 +25,7 @@ _REFUSED = frozenset(
 def read_reply(answer: Mapping[str, Any]) -> Reply | None:
     """A GenerateContentResponse; None where it holds neither a candidate nor the reason of a blocked prompt."""
     candidates, blocked = answer.get("candidates") or [], (answer.get("promptFeedback") or {}).get("blockReason")
-    if not candidates and not blocked:
+    if not blocked and not (isinstance(candidates, list) and candidates and isinstance(candidates[0], Mapping)):
         return None
     first = candidates[0] if candidates else {}
     spoken = (first.get("content") or {}).get("parts") or []

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -32,7 +32,7 @@ from onlooker.models.local_hf_folder import (
     load_folder,
     runtime_versions,
 )
-from onlooker.models.local_hf_inputs import Reader
+from onlooker.models.local_hf_inputs import OWN_OF_TEMPLATE, Reader
 from onlooker.models.options import ModelOptions
 from onlooker.models.request import Image, Modality, Options, Reply, Request
 
@@ -57,7 +57,8 @@ class LocalSettings(BaseModel):
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
     batch_size: int = Field(1, ge=1)
     scoring: Literal["generate", "logprobs"] = "generate"
-    stop: list[str] = []
+    # An empty one would end every answer before its first word.
+    stop: list[Annotated[str, Field(min_length=1)]] = []
     max_context_tokens: int | None = Field(None, ge=1)
     chat_template_kwargs: dict[str, Any] = {}
 
@@ -253,7 +254,7 @@ def _shape(request: Request) -> tuple[int, bool]:
 
 def _settings(options: ModelOptions, where: str) -> LocalSettings:
     try:
-        return LocalSettings.model_validate(dict(options.settings))
+        settings = LocalSettings.model_validate(dict(options.settings))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise InputError(
@@ -262,6 +263,15 @@ def _settings(options: ModelOptions, where: str) -> LocalSettings:
             value=first["input"],
             remedy=f"some of {', '.join(LocalSettings.model_fields)}",
         ) from error
+    taken = sorted(OWN_OF_TEMPLATE & settings.chat_template_kwargs.keys())
+    if taken:
+        raise InputError(
+            "this decides how a request is put together, and is no variable of a chat template",
+            where=f"--set of {where}",
+            value=f"chat_template_kwargs.{taken[0]}",
+            remedy="leave it out",
+        )
+    return settings
 
 
 def _free() -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from onlooker.errors import ModelError, OnlookerError
 from onlooker.models.local_hf_inputs import Prompt, Reader, input_lengths
-from onlooker.models.local_hf_sampling import Draw, NextToken, StopWhen
+from onlooker.models.local_hf_sampling import Draw, NextToken, StopWhen, refuse_no_numbers
 from onlooker.models.request import Options, Reply, Request
 
 BEGUN = "Answer:"
@@ -129,6 +129,7 @@ class Answers:
             made = self._model.generate(
                 **inputs, max_new_tokens=1, do_sample=False, output_logits=True, return_dict_in_generate=True
             )
+        refuse_no_numbers(made.logits[0])
         shares = made.logits[0][:, list(letters)].double().softmax(dim=-1).tolist()
         return [
             Row(needed, {**sizes, **self._account(len(prompts))}, probabilities=tuple(share))

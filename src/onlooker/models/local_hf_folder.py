@@ -106,13 +106,14 @@ def choose_device(device: str, dtype: str) -> tuple[str, str]:
     has_cuda, has_mps = torch.cuda.is_available(), torch.backends.mps.is_available()
     if device == "auto":
         device = "cuda" if has_cuda else "mps" if has_mps else "cpu"
-    here = {"cpu": True, "cuda": has_cuda, "mps": has_mps}
-    if not here.get(device.partition(":")[0]):
+    cards = ("cuda", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))) if has_cuda else ()
+    here = ("cpu", *cards, *(("mps",) if has_mps else ()))
+    if device not in here:
         raise InputError(
             "no such device on this machine",
             where="device",
             value=device,
-            remedy=f"auto, or one of {', '.join(name for name, is_here in here.items() if is_here)}",
+            remedy=f"auto, or one of {', '.join(here)}",
         )
     if dtype == "auto":
         dtype = "float32" if device == "cpu" else "bfloat16"
@@ -160,7 +161,20 @@ def load_folder(folder: Path, adapter: Path | None, device: str, dtype: str) -> 
         eos_token_id=list(ends), pad_token_id=processor.tokenizer.pad_token_id
     )
     limit = getattr(config.get_text_config(), "max_position_embeddings", None)
-    return Loaded(model.eval().to(device), processor, device, dtype, limit, ends)
+    return Loaded(_placed(model.eval(), folder, device), processor, device, dtype, limit, ends)
+
+
+def _placed(model: Any, folder: Path, device: str) -> Any:
+    """The model on the device. Raises InputError where it has no room there."""
+    try:
+        return model.to(device)
+    except RuntimeError as error:  # torch.OutOfMemoryError is one
+        raise InputError(
+            f"the model cannot be put on the device ({_first_line(error)})",
+            where=str(folder),
+            value=device,
+            remedy="free the device's memory, or use dtype=bfloat16, a smaller model or device=cpu",
+        ) from error
 
 
 def load_processor(folder: Path) -> Any:

@@ -14,6 +14,20 @@ from onlooker.models.request import Image, Options, Request, Sound, Text, Video
 
 # What stands for media among the tokens, by the names that configurations and processors give it.
 _MEDIA = ("image", "video", "audio", "vision_start", "vision_end", "boi", "eoi", "image_break", "image_end")
+OWN_OF_TEMPLATE = frozenset(
+    (
+        "conversation",
+        "chat_template",
+        "add_generation_prompt",
+        "continue_final_message",
+        "tokenize",
+        "return_dict",
+        "return_tensors",
+        "sanitize_control_tokens",
+        "processor_kwargs",
+    )
+)
+"""What is said to the processor beside the variables of the template."""
 _ORDER = ("onlooker-first", "onlooker-last")
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from onlooker.errors import ModelError
 from onlooker.models.request import Request
 
 
@@ -47,8 +48,9 @@ class NextToken:
         ]
 
     def __call__(self, _tokens: Any, scores: Any) -> Any:
-        """``scores``: logits, shape (rows, vocabulary)."""
+        """``scores``: logits, shape (rows, vocabulary). Raises ModelError where they are no numbers."""
         scores = scores.float()
+        refuse_no_numbers(scores)
         scores[:, self._banned] = -float("inf")
         for row, (draw, generator) in enumerate(zip(self._draws, self._generators, strict=True)):
             if draw is not None:
@@ -65,6 +67,15 @@ class NextToken:
             logits[places[1:][before[1:] >= draw.top_p]] = -float("inf")
         waits = torch.empty(logits.shape, dtype=torch.float64).exponential_(generator=generator)
         return logits - waits.log().to(logits.dtype).to(logits.device)  # mps knows no float64
+
+
+def refuse_no_numbers(logits: Any) -> None:
+    """Raise ModelError where a logit is no number: the largest of them would be some token that nobody predicted."""
+    if logits.isnan().any():
+        raise ModelError(
+            "the model computed no numbers (NaN): its weights are broken, or too large for this kind of numbers",
+            remedy="use dtype=bfloat16 or dtype=float32, or fetch the weights again",
+        )
 
 
 class StopWhen:

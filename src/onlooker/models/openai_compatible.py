@@ -76,6 +76,7 @@ class OpenAIModel:
         self._provider = provider
         options.refuse_others(_USABLE, self.name)
         options.refuse_settings(_WRITTEN, self.name)
+        options.refuse_settings(("fps",) if options.video_fps else (), self.name, inside="mm_processor_kwargs")
         self._accepts = accepted_kinds(provider, model, options.accepts)
         self._can = capabilities_of(provider, model)
         self._sampling = self._can.sampling if options.sampling is None else options.sampling
@@ -152,6 +153,8 @@ class OpenAIModel:
                 api_key=self._endpoint.key or "none",
                 timeout=self._timeout_s,
                 max_retries=0,
+                # The endpoint that a run names is the one that is asked: what is sent goes nowhere else.
+                http_client=self._sdk.DefaultAsyncHttpxClient(follow_redirects=False),
                 default_headers=unsaid if self._provider == "compatible" else None,
             )
         return self._client
@@ -169,8 +172,8 @@ class OpenAIModel:
             raise self.failure(error.status_code, _words(error), retry_after_s=wait_s) from None
         except openai.APIConnectionError as error:
             raise self._endpoint.cut(error) from None
-        except (openai.APIError, ValueError) as error:
-            # ValueError: a body that is no JSON although the server said so.
+        except (openai.APIError, ValueError, RecursionError) as error:
+            # A body that is no JSON although the server said so, or JSON without end.
             raise self._endpoint.garbled("the answer is not what the API describes", error) from None
 
     async def body(self, request: Request) -> dict[str, Any]:
@@ -210,37 +213,50 @@ class OpenAIModel:
 
     def reply(self, answer: ChatCompletion, request: Request) -> Reply:
         """What the server said; TransientModelError where it is no completion."""
+        # Whatever a server may send: the SDK checks nothing of it.
         choices = getattr(answer, "choices", None)
-        if not choices:
-            raise self._endpoint.garbled("the answer holds no choice", answer)
-        message, finish = choices[0].message, choices[0].finish_reason
-        if message is None:
-            raise self._endpoint.garbled("the choice holds no message", answer)
-        text = message.content or message.refusal or ""
+        first = choices[0] if isinstance(choices, list) and choices else None
+        # OpenRouter tells the failure of the provider behind it with status 200.
+        for told in (getattr(answer, "error", None), getattr(first, "error", None)):
+            if told:
+                raise self._failure_inside(told)
+        message, finish = getattr(first, "message", None), getattr(first, "finish_reason", None)
+        if first is None or message is None or finish == "error":
+            raise self._endpoint.garbled("the answer holds no message", answer)
+        refusal = _spoken(getattr(message, "refusal", None))
+        text = _spoken(getattr(message, "content", None))
+        if text is None or refusal is None:
+            raise self._endpoint.garbled("the message holds no words", message)
+        text = text or refusal
         status: Status = "ok" if text.strip() else "empty"
-        if message.refusal or finish == "content_filter":
+        if refusal or finish == "content_filter":
             status = "refused"
         elif finish == "length":
             status = "truncated"
         details: dict[str, object] = {"finish_reason": finish, "response_id": answer.id}
         usage = answer.usage
-        cached = None
-        if usage is not None:
-            read, written = usage.prompt_tokens_details, usage.completion_tokens_details
-            cached = read.cached_tokens if read else None
-            if written and written.reasoning_tokens is not None:
-                details["reasoning_tokens"] = written.reasoning_tokens
+        read = getattr(usage, "prompt_tokens_details", None)
+        written = getattr(usage, "completion_tokens_details", None)
+        if (thought := getattr(written, "reasoning_tokens", None)) is not None:
+            details["reasoning_tokens"] = thought
         if not self._sampling and request.temperature != 1.0:
             details["not_sent"] = ["temperature"]
-        return Reply(
+        reply = Reply(
             text=text,
             status=status,
-            input_tokens=usage.prompt_tokens if usage else None,
-            output_tokens=usage.completion_tokens if usage else None,
-            cached_tokens=cached,
+            input_tokens=getattr(usage, "prompt_tokens", None),
+            output_tokens=getattr(usage, "completion_tokens", None),
+            cached_tokens=getattr(read, "cached_tokens", None),
             served_model=answer.model or None,
             details=details,
         )
+        return self._endpoint.hide_in(reply)
+
+    def _failure_inside(self, told: object) -> ModelError:
+        """An error in a body that came with status 200; its code is the status that it would have had."""
+        code = told.get("code") if isinstance(told, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return self.failure(status, str(told.get("message") or told) if isinstance(told, dict) else str(told))
 
     def failure(self, status: int, words: str, *, retry_after_s: float | None = None) -> ModelError:
         """The server's own words as the error they mean."""
@@ -303,6 +319,16 @@ class OpenAIModel:
                 "this server takes one frame rate for all videos of a request", where=self.name, value=rates
             )
         return rates[0]
+
+
+def _spoken(content: object) -> str | None:
+    """The words of a message: a string, nothing, or a list of parts whose texts are joined; None: none of these."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return None
+    words = [part.get("text") for part in content if part.get("type") == "text"]
+    return "".join(map(str, words)) if all(isinstance(word, str) for word in words) else None
 
 
 def _load_sdk() -> ModuleType:

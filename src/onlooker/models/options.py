@@ -63,9 +63,17 @@ class ModelOptions:
                 remedy="leave it out",
             )
 
-    def refuse_settings(self, reserved: Collection[str], where: str) -> None:
-        """Raise InputError where ``settings`` would overwrite what the run itself writes into a request."""
-        taken = sorted(set(self.settings) & set(reserved))
+    def refuse_settings(self, reserved: Collection[str], where: str, *, inside: str | None = None) -> None:
+        """Raise InputError where ``settings`` would overwrite what the run itself writes into a request.
+
+        ``inside``: look into the object of that name, which has to be one where it is set at all.
+        """
+        settings = self.settings if inside is None else self.settings.get(inside, {})
+        if not isinstance(settings, Mapping):
+            raise InputError(
+                f"{inside} is an object: set what is in it, by {inside}.NAME=VALUE", where=where, value=settings
+            )
+        taken = sorted(set(settings) & set(reserved))
         if taken:
             raise InputError(
                 "the run writes this part of the request itself",
@@ -92,6 +100,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
             raise InputError("not of the form name=value", where="settings", value=word)
         try:
             value = json.loads(text)
+            json.dumps(value, allow_nan=False)  # NaN and Infinity are no JSON, so no server could be sent them
         except ValueError:
             value = text
         at = settings

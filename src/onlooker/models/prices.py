@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from onlooker.errors import InputError, QuotaExhausted
 from onlooker.models.request import Image, Options, Request, Sound, Text, Video
@@ -52,7 +52,7 @@ class Price(BaseModel):
     up_to_input_tokens: int | None = Field(default=None, ge=1)
     batch: float | None = Field(default=None, ge=0, le=1)
     source: str = ""
-    date: str = ""
+    date: Annotated[str, BeforeValidator(str)] = ""  # YAML reads 2026-11-01 as a day
 
     def cost_usd(self, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None) -> float | None:
         """The cost of a reply; None where its tokens are not known, or lie beyond ``up_to_input_tokens``.
@@ -90,7 +90,12 @@ _ANTHROPIC: dict[str, Any] = {
     "source": "https://docs.claude.com/en/docs/about-claude/pricing",
     "date": "2025-12",
 }
-_GOOGLE: dict[str, Any] = {"batch": 0.5, "source": "https://ai.google.dev/gemini-api/docs/pricing", "date": "2025-12"}
+_GOOGLE: dict[str, Any] = {
+    "batch": 0.5,
+    "endpoint": "https://generativelanguage.googleapis.com*",
+    "source": "https://ai.google.dev/gemini-api/docs/pricing",
+    "date": "2025-12",
+}
 BUILT_IN: tuple[Price, ...] = (
     *(Price(model=m, input=0, output=0, source="runs on this machine") for m in _OWN_MACHINE),
     Price(model="openai:gpt-5", input=1.25, cached=0.125, output=10, **_OPENAI),

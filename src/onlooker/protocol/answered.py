@@ -78,9 +78,10 @@ def refuse_other_questions(bundle: Path, files: Sequence[Path]) -> None:
 def read_runs(files: Sequence[Path], family: Family, items: Mapping[str, Item]) -> list[Run]:
     """Every model and condition in the prediction ``files``, sorted by name.
 
-    A ``plan.json`` beside a file narrows what its models and conditions owe. InputError at a bad
-    row, at two rows of one (item, part, model, condition, seed), at ids that the bundle does not
-    have, at a part that the item does not have.
+    A ``plan.json`` beside a file narrows what its models owe, by its ``owed`` also what one condition owes: items
+    without a history, a donor or options are not asked where these are exchanged. InputError at a bad row, at two rows
+    of one (item, part, model, condition, seed), at ids that the bundle does not have, at a part that the item does not
+    have.
     """
     rows = _read(files, Prediction, ("item", "part", "model", "condition", "seed"))
     _refuse_strangers(rows, items, "predictions")
@@ -105,7 +106,8 @@ def read_runs(files: Sequence[Path], family: Family, items: Mapping[str, Item]) 
         kept = calls[model, condition]
         planned: set[str] = set()
         for file in sources[model, condition]:
-            planned |= plans[file]
+            everything, narrowed = plans[file]
+            planned |= narrowed.get(condition, everything)
         owed = tuple(i for i, item in items.items() if i in planned and family.owes(condition, item))
         inside = set(owed)
         extra = sum(len(parts) for (_, item), parts in kept.items() if item not in inside)
@@ -221,11 +223,13 @@ def _refuse_strangers(rows: Iterable[tuple[_Row, str, Path]], items: Mapping[str
         )
 
 
-def _planned(file: Path, items: Mapping[str, Item]) -> set[str]:
+def _planned(file: Path, items: Mapping[str, Item]) -> tuple[set[str], dict[str, set[str]]]:
+    """The items that a plan beside the file owes, and {condition: items} where a condition asks fewer of them."""
     plan = read_plan(file)
     if plan is None:
-        return set(items)
-    strangers = sorted(set(plan.items) - set(items))
+        return set(items), {}
+    narrowed = {condition: set(listed) for condition, listed in plan.owed.items()}
+    strangers = sorted(set(plan.items).union(*narrowed.values()) - set(items))
     if strangers:
         raise InputError(
             f"plan of items that the bundle does not have ({len(strangers)} ids)",
@@ -233,7 +237,7 @@ def _planned(file: Path, items: Mapping[str, Item]) -> set[str]:
             value=_some(strangers),
             remedy="score against the bundle that the run was planned on",
         )
-    return set(plan.items)
+    return set(plan.items), narrowed
 
 
 def _check_part(row: Prediction, where: str, family: Family, item: Item) -> None:

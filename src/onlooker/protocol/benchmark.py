@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onlooker.protocol.analysis import Analysis
     from onlooker.protocol.arrangement import Arrange
     from onlooker.protocol.condition import Condition
+    from onlooker.protocol.form import Form
     from onlooker.protocol.judging import Judging
     from onlooker.protocol.scoring import Family
     from onlooker.protocol.view import Views
@@ -102,6 +103,7 @@ class Benchmark:
     arrangements {name: how the items are changed beforehand}, for conditions that name one
     views      what is shown, for conditions with ``views``; None where no condition has any
     judging    how judges are asked (``onlooker judge``), in the order in which one rubric needs another's labels
+    forms      what people can be asked (``onlooker annotate``)
     """
 
     family: str
@@ -122,6 +124,7 @@ class Benchmark:
     arrangements: Mapping[str, Arrange] = field(default_factory=dict)
     views: Views | None = None
     judging: tuple[Judging, ...] = ()
+    forms: tuple[Form, ...] = ()
 
     def __post_init__(self) -> None:
         names = [condition.name for condition in self.conditions]

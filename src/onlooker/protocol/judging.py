@@ -68,6 +68,14 @@ class Judging:
         judgement."""
         return parse_labels(raw, {name: _check(scale, item) for name, scale in self.rubric.scales.items()})
 
+    def mapped_back(self, labels: Mapping[str, Any], shown: Mapping[str, str]) -> dict[str, Any]:
+        """The labels with the options' own ids, where a reply was judged under the ids they were shown under."""
+        per_option = {name for name, scale in self.rubric.scales.items() if isinstance(scale, PerOption)}
+        return {
+            name: {shown[letter]: number for letter, number in value.items()} if name in per_option else value
+            for name, value in labels.items()
+        }
+
     def explanation(self, raw: str) -> str | None:
         """The judge's reason beside its labels, None where it gave none."""
         visible = visible_text(raw)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onlooker.errors import InputError
 from onlooker.models.request import Text
@@ -23,12 +23,20 @@ if TYPE_CHECKING:
     from onlooker.protocol.prompt import PromptFolder
     from onlooker.records.public import Item
 
-# A number that opens a line, as models write it: "1:", "1.", "**2)**", "- Q3:", "### Question 4", "\"5\":".
+# A number that opens a line, as models write it: "1:", "1.", "**2)**", "- Q3:", "### Question 4", "\"5\":", "| 6 |",
+# "Answer 7:", "8\uff1a".
 _NUMBERED = re.compile(
-    r"^[ \t>*_#\-\"'`{(\[]*(?:q(?:uestion)?[ \t]*)?(?P<number>\d{1,3})[\"'`]?[ \t]*"
-    r"(?:[*_]{0,2}[:.)\]]|[*_]{1,2}(?=\s)|$)[*_]{0,2}[ \t]*",
+    r"^[ \t>*_#\-\"'`{(\[|]*(?:(?:q(?:uestion)?|answer)[ \t]*)?(?P<number>\d{1,3})[\"'`]?[ \t]*"
+    r"(?:[*_]{0,2}[:.)\]|\uff1a]|[*_]{1,2}(?=\s)|$)[*_]{0,2}[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
+# The same in a reply of one line: "1: B, 2: A, 3: C".
+_IN_ONE_LINE = re.compile(
+    r"(?:^|(?<=[,;])[ \t]*)(?:q(?:uestion)?[ \t]*)?(?P<number>\d{1,3})[ \t]*[:.)\uff1a][ \t]*", re.IGNORECASE
+)
+
+# Under which a list of objects gives the question's number.
+_NUMBER_KEYS = ("question", "number", "id", "index", "q")
 
 
 def questions_prompt(
@@ -53,10 +61,12 @@ def questions_prompt(
 def split_answers(reply: str, items: Sequence[Item]) -> dict[str, str]:
     """{item id: the stretch of the reply that answers it}, unaltered; questions without an answer are left out.
 
-    A JSON object with the numbers as keys answers by its values. Else an answer reaches from the line that its number
-    opens ("1: B", "**2)** C", "Question 3: A") to the line of the next. Numbers written in another way, or out of
-    order, belong to the answer that they stand in (a list inside a reasoned answer); of several runs through the
-    numbers (a draft, then the answers) the longest counts, of equally long ones the last. Thinking is no answer.
+    A JSON object with the numbers as keys answers by its values, also under one wrapping key; so does a list of objects
+    with a number and an answer each. Else an answer reaches from the line that its number opens ("1: B", "**2)** C",
+    "Question 3: A") to the line of the next; in a reply of one line to the next number behind a comma or semicolon.
+    Numbers written in another way, or out of order, belong to the answer that they stand in (a list inside a reasoned
+    answer); of several runs through the numbers (a draft, then the answers) the longest counts, of equally long ones
+    the last. Thinking is no answer.
     """
     visible, _ = strip_thinking(reply)
     found = _from_object(visible, items)
@@ -75,7 +85,8 @@ def split_answers(reply: str, items: Sequence[Item]) -> dict[str, str]:
 def _longest_run(visible: str, count: int) -> list[re.Match[str]]:
     """The marks of the answers: numbers in one way of writing them, rising."""
     runs: list[list[re.Match[str]]] = []
-    for _, marks in groupby(sorted(_NUMBERED.finditer(visible), key=_style), key=_style):
+    numbered = _NUMBERED if "\n" in visible.strip() else _IN_ONE_LINE
+    for _, marks in groupby(sorted(numbered.finditer(visible), key=_style), key=_style):
         run: list[re.Match[str]] = []
         for mark in marks:
             number = int(mark["number"])
@@ -99,24 +110,42 @@ def _longest_run(visible: str, count: int) -> list[re.Match[str]]:
 
 def _style(mark: re.Match[str]) -> str:
     """How a number is written: everything of the mark but the number."""
-    return mark.group().strip().replace(mark["number"], "1", 1)
+    return mark.group().strip().replace(mark["number"], "1", 1).replace("\uff1a", ":")
 
 
 def _from_object(visible: str, items: Sequence[Item]) -> dict[str, str]:
-    if "{" not in visible:
-        return {}
-    found = find_object(visible)
-    if isinstance(found, Unparsed):
-        return {}
     by_number = {str(number): item.id for number, item in enumerate(items, 1)}
-    named = {
-        key.strip().lower().removeprefix("question").removeprefix("q").strip(): v for key, v in found.value.items()
-    }
+    named = {_bare(key): value for key, value in _answers(visible).items()}
     return {
         by_number[key]: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for key, value in named.items()
         if key in by_number and value is not None
     }
+
+
+def _answers(visible: str) -> Mapping[str, Any]:
+    """{number as written: answer} of an object, of the object under its only key, or of a list of objects."""
+    listed = _list_in(visible)
+    if not listed:
+        found = find_object(visible) if "{" in visible else Unparsed("no_object")
+        if isinstance(found, Unparsed):
+            return {}
+        wrapping = len(found.value) == 1 and not _bare(next(iter(found.value))).isdigit()
+        inside = next(iter(found.value.values())) if wrapping else found.value
+        if isinstance(inside, dict):
+            return inside
+        listed = inside if isinstance(inside, list) else []
+    rows = [row for row in listed if isinstance(row, dict) and "answer" in row]
+    return {str(row[key]): row["answer"] for row in rows for key in _NUMBER_KEYS if key in row}
+
+
+def _list_in(visible: str) -> list[Any]:
+    """The JSON list that the reply is, alone or in a fence; else an empty one."""
+    try:
+        found = json.loads(re.sub(r"^```\w*\n|\n```$", "", visible.strip()))
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else []
 
 
 def _bare(key: str) -> str:

@@ -10,7 +10,7 @@ from onlooker.errors import InputError
 from onlooker.records.public import ChoiceItem, MatchingItem
 
 if TYPE_CHECKING:
-    from onlooker.protocol.scoring import Answer
+    from onlooker.protocol.scoring import Answer, Private
     from onlooker.records.public import Item
 
 OPTIONS_SHOWN = "options_shown"
@@ -30,6 +30,22 @@ def relabelled(item: Item, shown: Mapping[str, str]) -> Item:
         )
     moved = tuple(own[its_own].model_copy(update={"id": letter}) for letter, its_own in shown.items())
     return item.model_copy(update={"options" if isinstance(item, ChoiceItem) else "candidates": moved})
+
+
+def relabelled_private(private: Private, shown: Mapping[str, str]) -> Private:
+    """What scorers see of an item, its option ids those that the options were shown under."""
+    reference = private.reference
+    if reference is None:
+        return private
+    letters = {own: letter for letter, own in shown.items()}
+    update: dict[str, object] = {}
+    if isinstance(reference.answer, tuple):
+        update["answer"] = tuple(sorted(letters.get(one, one) for one in reference.answer))
+    explanation = reference.explanation
+    if explanation is not None and not isinstance(explanation, str) and explanation.options:
+        moved = {letters.get(own, own): why for own, why in explanation.options.items()}
+        update["explanation"] = explanation.model_copy(update={"options": dict(sorted(moved.items()))})
+    return replace(private, reference=reference.model_copy(update=update))
 
 
 def mapped_back(answer: Answer, shown: Mapping[str, str]) -> Answer:

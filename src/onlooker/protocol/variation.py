@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from onlooker.errors import InputError
 from onlooker.models.request import Image
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from onlooker.records.public import Episode, Item
 
 JOINT: Final = "+"
+WRONG_VIDEO: Final = "wrong_video"
 _NAME: Final = re.compile(r"(?P<kind>[a-z_]+?)(?:_(?P<number>[1-9]\d?))?")
 _SAYS: Final[Mapping[str, str]] = {
     "options_rotated": "option texts moved {n} place(s) on",
@@ -41,11 +42,12 @@ _SAYS: Final[Mapping[str, str]] = {
     "frames_shuffled": "pictures in another order, times where they were",
     "frames_reversed": "pictures in reverse order, times where they were",
     "frames_blank": "grey pictures",
-    "wrong_video": "the media of another episode",
+    WRONG_VIDEO: "the media of another episode",
     "no_sound": "neither sound nor words",
     "paraphrase": "the prompt in other words ({n})",
     "again": "asked once more ({n})",
 }
+Order = list[int] | dict[str, Any]
 NUMBERED: Final = frozenset(("options_rotated", "paraphrase", "again"))
 
 
@@ -93,17 +95,20 @@ def vary(benchmark: Benchmark, base: Condition, variation: Variation) -> Conditi
         raise InputError("the condition shows no frames", where=where)
     if variation.kind.startswith("frames_") and base.video == "required":
         raise InputError("the condition shows video files, whose frames cannot be exchanged", where=where)
-    if variation.kind == "wrong_video" and not base.shows_media:
+    if variation.kind == WRONG_VIDEO and not base.shows_media:
         raise InputError("the condition shows no video", where=where)
-    if variation.kind == "wrong_video" and base.views:
+    if variation.kind == WRONG_VIDEO and base.views:
         raise InputError("its views name their episodes; use a condition with another reaction", where=where)
+    if variation.kind == WRONG_VIDEO and base.arrangement is not None:
+        raise InputError("its items are changed already; vary the condition that leaves them as they are", where=where)
     if variation.kind == "no_sound":
         if not (base.sound or base.transcript) or not (base.frames or base.video != "never"):
             raise InputError("the condition gives no sound beside its picture", where=where)
         return replace(changed, sound=False, transcript=False)
     if variation.kind.startswith("frames_"):
-        # Pictures can be exchanged one by one only.
-        return replace(changed, video="never")
+        # Pictures can be exchanged one by one only: a file gives way to frames, and that is part of what is lost.
+        filmed = "" if base.video == "never" else "; frames in place of a video file"
+        return replace(changed, video="never", says=f"{says}{filmed}")
     if variation.kind == "paraphrase":
         stem, _, end = base.template.rpartition(".")
         reworded = replace(changed, template=f"{stem}~{variation.number}.{end}")
@@ -121,7 +126,7 @@ def arrange_variation(
     if condition.variation is None:
         return Arranged(everything), {}
     variation = parse_variation(condition.variation)
-    if variation.kind == "wrong_video":
+    if variation.kind == WRONG_VIDEO:
         return _wrong_videos(items, episodes), {}
     if not variation.kind.startswith("options_"):
         return Arranged(everything), {}
@@ -137,13 +142,17 @@ def arrange_variation(
             left_out[item.id] = "has no options"
             continue
         order = _order(variation, item, listed)
+        if order == list(listed):
+            left_out[item.id] = "its options stay where they are"
+            continue
         shown[item.id] = dict(zip(listed, order, strict=True))
         asked[item.id] = relabelled(item, shown[item.id])
     return Arranged(asked, left_out=left_out), shown
 
 
-def varied(given: Given, condition: Condition, key: str) -> tuple[Given, list[int] | None]:
-    """What is given with its pictures exchanged, and the order they stand in now; None where nothing was exchanged.
+def varied(given: Given, condition: Condition, key: str) -> tuple[Given, Order | None]:
+    """What is given with its pictures exchanged, and the order they stand in now ({view: order} where views are shown);
+    None where nothing was exchanged.
 
     ``key``: what a shuffle is drawn by, the same for every question of an episode.
     """
@@ -153,8 +162,9 @@ def varied(given: Given, condition: Condition, key: str) -> tuple[Given, list[in
     if not kind.startswith("frames_"):
         return given, None
     if given.views:
-        views = {name: varied(view, condition, f"{key}/{name}")[0] for name, view in given.views.items()}
-        return replace(given, views=views), None
+        changed = {name: varied(view, condition, f"{key}/{name}") for name, view in given.views.items()}
+        orders = {name: order for name, (_, order) in changed.items() if order is not None}
+        return replace(given, views={name: view for name, (view, _) in changed.items()}), orders
     order = list(range(len(given.frames)))
     if kind == "frames_reversed":
         order.reverse()
@@ -191,22 +201,17 @@ def _order(variation: Variation, item: Item, listed: Sequence[str]) -> list[str]
         order = order[-steps:] + order[:-steps]
     else:
         order.sort(key=lambda one: draw("variation/options_shuffled", None, item.id, one))
+        if order == list(listed):  # a shuffle that moves nothing would be no variation
+            order.append(order.pop(0))
     return order
 
 
 def _wrong_videos(items: Sequence[Item], episodes: Mapping[str, Episode]) -> Arranged:
     """Each episode's media are those of another one: of another recording, with the same kinds of media where there is
-    such a one, about as long, then drawn."""
-    used = [name for name in episodes if any(item.episode == name for item in items)]
-    stand_in: dict[str, str | None] = {}
-    for name in used:
-        own = episodes[name]
-        others = {o: episodes[o] for o in used if o != name and not _same_recording(episodes[o], own)}
-        order = {
-            other: (_kinds(one) != _kinds(own), _gap(one, own), draw("variation/wrong_video", None, name, other))
-            for other, one in others.items()
-        }
-        stand_in[name] = min(order, key=lambda other: order[other], default=None)
+    such a one, about as long, and of these the next in a drawn order that begins anew after its end."""
+    asked_about = {item.episode for item in items}
+    used = sorted((n for n in episodes if n in asked_about), key=lambda n: draw("variation/wrong_video", None, n))
+    stand_in = {name: _next_best(place, used, episodes) for place, name in enumerate(used)}
     asked: dict[str, Item] = {}
     donors: dict[str, Donor] = {}
     left_out: dict[str, str] = {}
@@ -218,6 +223,25 @@ def _wrong_videos(items: Sequence[Item], episodes: Mapping[str, Episode]) -> Arr
         asked[item.id] = item
         donors[item.id] = Donor(item.id, chosen, _within(item, episodes[chosen]))
     return Arranged(asked, donors, left_out)
+
+
+def _next_best(place: int, used: Sequence[str], episodes: Mapping[str, Episode]) -> str | None:
+    """The episode that stands in for the one at ``place``; None where all are of one recording."""
+    own = episodes[used[place]]
+    kinds = _kinds(own)
+    best: tuple[bool, float] | None = None
+    found = None
+    for step in range(1, len(used)):
+        name = used[(place + step) % len(used)]
+        other = episodes[name]
+        if _same_recording(other, own):
+            continue
+        fit = (_kinds(other) != kinds, _gap(other, own))
+        if best is None or fit < best:
+            best, found = fit, name
+        if fit == (False, 0.0):
+            break
+    return found
 
 
 def _kinds(episode: Episode) -> set[str]:

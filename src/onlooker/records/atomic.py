@@ -21,6 +21,8 @@ class Replacement:
         self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}.tmp")
 
     def __enter__(self) -> IO[bytes]:
+        if self.path.is_dir():
+            raise InputError("is a folder", where=str(self.path), remedy="name a file")
         try:
             self.file = self.temporary.open("xb")
         except OSError as error:

@@ -18,7 +18,7 @@ from typing import IO, Any, Generic, Self, TypeAlias, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from onlooker.errors import InputError
+from onlooker.errors import InputError, OnlookerError
 from onlooker.records.atomic import Replacement, sync_folder, unwritable
 from onlooker.records.problem import Problem, explain
 from onlooker.records.record import Record, escape_separators
@@ -198,10 +198,16 @@ def write_text(path: Path, text: str) -> None:
     """Replace ``path`` by ``text`` in UTF-8, in one step.
 
     Whoever reads ``path`` finds the old content or the new one, also after a kill or a power cut; a
-    kill may leave a file ``.NAME.*.tmp`` beside it. InputError if the folder cannot be written.
+    kill may leave a file ``.NAME.*.tmp`` beside it. InputError if the folder cannot be written, OnlookerError if the
+    disk takes no more.
     """
-    with Replacement(path) as file:
-        file.write(text.encode())
+    try:
+        with Replacement(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise OnlookerError(
+            f"cannot be written ({error.strerror or error})", where=str(path), remedy="make room, or name another place"
+        ) from error
 
 
 class AppendFile:

@@ -93,9 +93,10 @@ class Judgement(Record):
 
 
 class Plan(Record):
-    """``plan.json`` beside a predictions file: the items that the run owes."""
+    """``plan.json`` beside a predictions file: the items that the run owes, and those of conditions that owe fewer."""
 
     items: Texts
+    owed: dict[str, Texts] = Field(default_factory=dict, description="{condition: its items}, where not all")
 
 
 ResultT = TypeVar("ResultT", Prediction, Judgement)

@@ -34,6 +34,7 @@ class Shown:
     status: str
     picture: Picture | None
     why_not: str | None = None
+    of: str | None = None
 
 
 @dataclass(slots=True)
@@ -53,13 +54,13 @@ class Album:
 
     def strip(self, frames: Sequence[FrameView]) -> tuple[Shown, ...]:
         """The frames of one answer that are shown, evenly chosen."""
-        return tuple(self._show(frames[i]) for i in evenly(len(frames), self.frames_per_answer))
+        return tuple(self._show(frames[i]) for i in _chosen(frames, self.frames_per_answer))
 
     def fits(self, strips: Sequence[Sequence[FrameView]], allowed: int) -> bool:
         """Whether ``allowed`` frames of each strip stay within the budget together."""
         pictures: dict[str, int] = {}
         for frames in strips:
-            for place in evenly(len(frames), allowed):
+            for place in _chosen(frames, allowed):
                 picture = self._picture(frames[place].jpeg)
                 if picture is not None:
                     pictures[picture.id] = len(picture.uri)
@@ -81,7 +82,7 @@ class Album:
             else:
                 self.pictures[picture.id] = picture
                 self.size_bytes += len(picture.uri)
-        return Shown(frame.time_s, frame.pts_s, frame.status, picture, why_not)
+        return Shown(frame.time_s, frame.pts_s, frame.status, picture, why_not, frame.of)
 
     def _picture(self, jpeg: bytes | None) -> Picture | None:
         if jpeg is None:
@@ -105,6 +106,17 @@ def plan_album(strips: Sequence[Sequence[FrameView]], limits: Limits) -> Album:
         if album.fits(strips, allowed):
             break
     return album
+
+
+def _chosen(frames: Sequence[FrameView], allowed: int) -> list[int]:
+    """The places of at most ``allowed`` frames; where some are left out, as many of each view, at least one."""
+    if len(frames) <= allowed:
+        return list(range(len(frames)))
+    views: dict[str | None, list[int]] = {}
+    for place, frame in enumerate(frames):
+        views.setdefault(frame.of, []).append(place)
+    each = max(1, allowed // len(views))
+    return sorted(places[k] for places in views.values() for k in evenly(len(places), each))
 
 
 def _shrink(digest: str, jpeg: bytes, side_px: int) -> Picture | None:

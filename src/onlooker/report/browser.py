@@ -59,6 +59,7 @@ class Given:
     transcript: Passage | None
     transcript_anchor: str | None
     sound: tuple[float, float] | None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def browse(section: Section, items: Sequence[ItemView], album: Album, anchor: st
     verdicts = Counter(card.verdict for c in cards for card in c.answers)
     return Browser(
         cards=cards,
-        total=len(section.items),
+        total=len(section.items) + section.items_left_out,
         verdicts=tuple((key, verdicts[key]) for key in VERDICTS if verdicts[key]),
         models=choices.models,
         conditions=choices.conditions,
@@ -154,8 +155,9 @@ def _free(wanted: str, taken: set[str]) -> str:
 def _card(item: ItemView, album: Album, shelf: _Shelf, anchor: str, choices: Choices) -> ItemCard:
     groups: dict[object, list[AnswerView]] = {}
     for answer in item.answers:
-        if answer.prompt is not None or answer.frames or answer.transcript is not None or answer.sound:
-            key = (answer.prompt, answer.frames, answer.transcript, answer.sound)
+        given = (answer.frames, answer.sound, answer.files)
+        if answer.prompt is not None or answer.transcript is not None or any(given):
+            key = (answer.prompt, answer.transcript, *given)
             groups.setdefault(key, []).append(answer)
     letters = {id(a): _letter(place) for place, group in enumerate(groups.values()) for a in group}
     cards = tuple(_answer(a, item, album.limits, letters.get(id(a))) for a in item.answers)
@@ -228,6 +230,7 @@ def _given(
         transcript=_passage(transcript, _TRANSCRIPT_EXCERPT if place else _TRANSCRIPT_INLINE),
         transcript_anchor=place,
         sound=first.sound,
+        files=first.files,
     )
 
 
@@ -260,9 +263,11 @@ def _detail(name: str, value: object, option_ids: set[str], limits: Limits) -> D
     title = name.replace("_", " ")
     if isinstance(value, Mapping) and value and set(value) <= option_ids and all(_is_share(v) for v in value.values()):
         return Detail(title, bars=tuple((str(key), float(share)) for key, share in value.items()))
-    if isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _BRIEF_CHARS and "\n" not in value):
-        return Detail(title, brief=str(value))
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if len(text) <= _BRIEF_CHARS and "\n" not in text:
+        return Detail(title, brief=text)
+    if isinstance(value, Mapping):
+        text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
     return Detail(title, text=_passage(text, limits.text_chars))
 
 

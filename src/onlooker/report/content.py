@@ -29,13 +29,16 @@ class FrameView:
     jpeg    the bytes sent; None where the frame could not be had or was not kept
     time_s  time on the sampling grid, seconds
     pts_s   time stamp of the decoded frame, seconds; None where none was decoded
-    status  ``ok``, or what the sampler said instead (``missing``, ``substituted``, ``corrupt``)
+    status  ``ok``, or what the sampler said instead (``missing``, ``substituted``, ``corrupt``), ``grey`` for a picture
+            that was blanked on purpose
+    of      what it shows where that is not simply the item's episode: a part, a view, another episode
     """
 
     jpeg: bytes | None
     time_s: float
     pts_s: float | None = None
     status: str = "ok"
+    of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,17 @@ class OptionView:
 
     id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementView:
+    """What one judge said of an answer under one rubric. ``labels`` in words, None where none could be read; ``why``
+    the reason that the judge gave, or what went wrong."""
+
+    judge: str
+    rubric: str
+    labels: str | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +72,10 @@ class AnswerView:
     error       the provider's words where the call failed
     prompt      the words of the request as sent
     details     what only this kind of model can tell (JSON values): option probabilities, observations
-    frames      in time order; ``transcript`` the words given (None: none given, "": nobody was heard)
+    frames      in the order sent; ``files`` the video files sent, each in words
+    transcript  the words given (None: none given, "": nobody was heard)
     sound       (start, end) in seconds of the sound sent
+    judgements  all that judges said of it, also those that do not count
     """
 
     model: str
@@ -78,6 +94,8 @@ class AnswerView:
     frames: tuple[FrameView, ...] = ()
     transcript: str | None = None
     sound: tuple[float, float] | None = None
+    files: tuple[str, ...] = ()
+    judgements: tuple[JudgementView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +215,7 @@ class Section:
     main_metric    the metric of the first table and figure
     groups         further tables and figures, in order
     notes          rules that moved a number, and warnings
+    items          those that can be shown; ``items_left_out`` counts those that were asked beside them
     """
 
     bundle: BundleCard
@@ -212,6 +231,7 @@ class Section:
     notes: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     items: tuple[ItemView, ...] = ()
+    items_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

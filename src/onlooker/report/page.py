@@ -177,5 +177,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _scale_of(section: Section, metric: str) -> str:
-    """How a metric outside all groups is printed: one named like the main metric as a percentage, else as given."""
-    return "percent" if metric.split(".", 1)[0] == section.main_metric.split(".", 1)[0] else "own"
+    """How a metric outside all groups is printed: one named like the main metric, or like the metrics of a group of
+    percentages, as a percentage, else as given."""
+    shares = [section.main_metric, *(group.prefix for group in section.groups if group.scale == "percent")]
+    return "percent" if metric.partition(".")[0] in {name.partition(".")[0] for name in shares} else "own"

@@ -13,9 +13,11 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from onlooker.errors import InputError, MediaError, ModelError, QuotaExhausted, TransientModelError
-from onlooker.models.book import Digests, Try, digests
+from onlooker.models.batch import BatchState
+from onlooker.models.book import Digests, Try
 from onlooker.models.gateway import Answered
 from onlooker.models.request import Image, Reply, Request, Sound, Video
+from onlooker.models.soundness import sound_reply
 from onlooker.run.ledger import ROLE, BatchCall, Entry
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Batches:
         self._session, self._ledger, self._gateway, self._batch = session, ledger, gateway, batch
         self._tally, self._poll_s = tally, poll_s
         self._calls = {call.keys[0]: call for call in session.plan.calls()}
+        self._failed: list[str] = []
 
     async def work(self, waiting: Sequence[Call], progress: Progress) -> None:
         """Submit what is owed, in as many batches as it takes, then wait for all of them and record the answers.
@@ -59,6 +62,8 @@ class Batches:
         # Of the requests only the parameters are needed from here on.
         for number, handle in handles.items():
             await self._fetch(number, handle, progress)
+        if self._failed:
+            self._session.stop("; ".join(self._failed))
 
     async def _found_again(self) -> dict[int, str]:
         """The batches of earlier sessions; one that was never submitted is forgotten, so that its calls are owed."""
@@ -114,7 +119,7 @@ class Batches:
             self._record(session.failed(call, type(error).__name__, error, seconds), progress)
             return None
         request = session.request(call, delivered.given)
-        found = digests(session.model.fingerprint, request)
+        found = session.digests(call, request)
         words = {"text": request.text, "media": delivered.record}
         known = self._gateway.known(found)
         if known is not None:
@@ -156,14 +161,16 @@ class Batches:
     async def _fetch(self, number: int, handle: str, progress: Progress) -> None:
         calls = {call.call_sha256: call for call in self._ledger.batch_calls(number)}
         submitted = time.monotonic()
-        while (state := await self._state(handle)) == "running":
+        while (state := await self._state(handle)).status == "running":
             until = time.monotonic() + self._poll_s
             while (left_s := until - time.monotonic()) > 0:
                 if self._session.is_stopping:
                     return  # the next session fetches it
                 await asyncio.sleep(min(left_s, 0.5))
         requests = {key: Request((), **call.sent["settings"]) for key, call in calls.items()}
-        results = await self._batch.fetch(handle, requests) if state == "ended" else {}
+        if state.status == "failed":
+            self._failed.append(f"the batch {handle} failed as a whole, {state.reason or 'no reason given'}")
+        results = await self._batch.fetch(handle, requests) if state.status == "ended" else {}
         for key, call in calls.items():
             result = results.get(key)
             planned = self._calls.get(call.key)
@@ -172,11 +179,11 @@ class Batches:
             self._record_result(planned, call, result, time.monotonic() - submitted, progress)
         self._ledger.end_batch(number)
 
-    async def _state(self, handle: str) -> str:
+    async def _state(self, handle: str) -> BatchState:
         try:
-            return (await self._batch.poll(handle)).status
-        except TransientModelError:
-            return "running"  # the batch goes on, whether it can be looked at or not
+            return await self._batch.poll(handle)
+        except TransientModelError as error:
+            return BatchState("running", str(error))  # it goes on, whether it can be looked at or not
 
     def _record_result(
         self, planned: Call, call: BatchCall, result: Reply | ModelError, seconds: float, progress: Progress
@@ -184,6 +191,7 @@ class Batches:
         session, gateway = self._session, self._gateway
         found = Digests(call.call_sha256, call.sent["prompt"], call.sent["media"])
         if isinstance(result, Reply):
+            result = sound_reply(result)
             result = replace(result, cost_usd=self._cost_usd(result))
             outcome, message, reply = str(result.status), "", result
             entries = session.answered(planned, Answered(result, found, False, seconds), call.sent["words"])
@@ -193,9 +201,12 @@ class Batches:
         attempt = Try(
             *(found.call, planned.label, ROLE, f"{gateway.path} (batch)", gateway.name, time.time(), seconds),
             *(outcome, message, reply, None if reply is None else reply.cost_usd),
+            most_usd=call.sent.get("most_usd") if reply is not None and reply.cost_usd is None else None,
         )
-        gateway.store(attempt, keep=reply is not None)
-        self._record(entries, progress)
+        # Both or none: fetched again after a kill in between, the call would stand in the book twice, with its cost.
+        with self._ledger.book.transaction():
+            gateway.store(attempt, keep=reply is not None)
+            self._record(entries, progress)
 
     def _cost_usd(self, reply: Reply) -> float | None:
         price = self._gateway.price

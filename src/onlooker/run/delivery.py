@@ -17,7 +17,7 @@ from onlooker.media.grid import Policy, parse_policy
 from onlooker.media.transcript import clamp_transcript, read_transcript, render_transcript, slice_transcript
 from onlooker.models.request import Image, Modality, Sound, Video
 from onlooker.protocol.benchmark import Benchmark, Given
-from onlooker.protocol.variation import varied
+from onlooker.protocol.variation import WRONG_VIDEO, varied
 
 if TYPE_CHECKING:
     from onlooker.media.clip import Clip
@@ -166,18 +166,20 @@ class Delivery:
         gives = condition.gives(self.accepts if picture is not None else frozenset(self.accepts) - {"video"})
         frames: tuple[Image, ...] = ()
         video = None
+        # An episode with sound of its own is heard by that alone: beside its picture, whose file then carries none.
+        beside = gives.video_sound and heard is not None and heard != picture
         if gives.video and picture is not None:
-            video, record["video"] = self._video(picture, window, keep_sound=gives.video_sound)
+            video, record["video"] = self._video(picture, window, keep_sound=gives.video_sound and not beside)
         elif gives.frames and picture is not None:
             frames, record["frames"] = self._frames(picture, str(condition.frames), window, query)
         sound = None
-        # A picture's file carries its own sound only: sound of its own, or none in the file, is sent beside it.
-        beside = gives.video_sound and heard is not None and heard != picture
         if (gives.sound or beside) and heard is not None:
             sound, record["sound"] = self._sound(heard, window)
         transcript = None
         written = self.bundle.media_path(episode, "transcript")
-        if gives.transcript and (written or heard):
+        # Words that stand in for sound do so too where the model would listen and the episode has no sound.
+        silent = sound is None and not (video is not None and video.has_sound)
+        if (gives.transcript and (written or heard)) or (condition.transcript and silent and written):
             transcript, record["transcript"] = self._words(written, heard, window)
         if not frames and sound is None and transcript is None and video is None:
             asked = {"picture": condition.frames, "sound": condition.sound, "words": condition.transcript}
@@ -287,6 +289,7 @@ class Delivery:
             "language": transcript.language,
             "segments": len(transcript.segments) - suspect,
             "left_out": suspect,
+            **({"notices": list(transcript.notices)} if transcript.notices else {}),
         }
         text = render_transcript(transcript)
         return text, {**record, "text": text}
@@ -315,12 +318,12 @@ def want_of(benchmark: Benchmark, call: Call) -> Want:
     item, condition, donor = call.items[0], call.condition, call.donor
     if condition.views and benchmark.views is not None:
         return Want(item.episode, condition, None, None, benchmark.views(item, condition, call.keys[0].part, donor))
-    if donor is not None and condition.base == condition.name:  # it stands in by what the item says, not by its media
-        donor = None
     query = query_of(item, condition)
-    if donor is None:
+    # Only a wrong video stands in by its media; other donors stand in by what the item says.
+    if donor is None or condition.variation != WRONG_VIDEO:
         return Want(item.episode, condition, window_of(benchmark, call), query)
-    return Want(donor.episode, condition, donor.window, query, stands_in=True)
+    window = None if condition.calls == "video" else donor.window
+    return Want(donor.episode, condition, window, query, stands_in=True)
 
 
 def _episode(name: str, episodes: Mapping[str, Episode]) -> Episode:

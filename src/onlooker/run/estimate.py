@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from onlooker.errors import InputError, MediaError
-from onlooker.models.book import CallBook, call_sha256, serving_path
+from onlooker.models.book import CallBook, serving_path
 from onlooker.models.prices import estimate_input_tokens, most_output_tokens
 from onlooker.models.request import Image
 from onlooker.run.execute import Session
@@ -27,7 +27,7 @@ class Estimate:
     unreadable     calls whose media cannot be read; they cost nothing and are left out of what follows
     in_cache       calls that the shared cache answers; left out of what follows too
     images, input_tokens, output_tokens   tokens by the rule of ``onlooker.models.prices.RULE``, replies at their cap
-    cost_usd       at most; None: the price is unknown
+    cost_usd       at most, in a batch where the session asks in batches; None: the price is unknown
     """
 
     condition: str
@@ -72,8 +72,7 @@ def _of_condition(
 ) -> Estimate:
     step = max(1.0, len(calls) / looked_at)
     chosen = [calls[int(n * step)] for n in range(min(len(calls), looked_at))]
-    fingerprint = session.model.fingerprint
-    price = session.prices.find(session.model.name, serving_path(fingerprint))
+    price = session.prices.find(session.model.name, serving_path(session.model.fingerprint))
     images = read = written = unreadable = in_cache = 0
     cost_usd: float | None = 0.0
     for call in chosen:
@@ -83,13 +82,15 @@ def _of_condition(
             unreadable += 1
             continue
         request = session.request(call, delivered.given)
-        if cache is not None and cache.answer(call_sha256(fingerprint, request)) is not None:
+        if cache is not None and cache.answer(session.digests(call, request).call) is not None:
             in_cache += 1
             continue
         images += sum(isinstance(part, Image) for part in request.parts)
         read += estimate_input_tokens(request)
         written += most_output_tokens(request)
         most_usd = None if price is None else price.most_usd(request)
+        if most_usd is not None and session.poll_s is not None:
+            most_usd = None if price is None or price.batch is None else most_usd * price.batch
         cost_usd = None if cost_usd is None or most_usd is None else cost_usd + most_usd
     scale = len(calls) / len(chosen) if chosen else 0.0
     return Estimate(

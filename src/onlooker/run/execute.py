@@ -91,6 +91,13 @@ class Session:
             cache = None
             try:
                 freeze(self.plan, self.run_dir, ledger)
+                if self.poll_s is None and ledger.open_batches():
+                    raise InputError(
+                        "calls of this run are in a batch that is paid for and not fetched: one by one they would be "
+                        "paid for twice",
+                        where=str(self.run_dir),
+                        remedy="repeat the command with --batch",
+                    )
                 self._sources = Sources.of(ledger)
                 cache = None if self.cache is None else CallBook.shared(self.cache)
                 return asyncio.run(self._work(ledger, self._gateway(ledger, cache)))
@@ -194,6 +201,10 @@ class Session:
         """Whether the session was told to end."""
         return self._stop is not None
 
+    def stop(self, reason: str) -> None:
+        """End the session after what is under way; the outcome says why."""
+        self._stop = self._stop or reason
+
     def _finish(self, ledger: Ledger, session: int, tally: Tally) -> None:
         """Close the session and write the exports; then raise what stopped the run, unless it was a lack of quota."""
         reasons = [error for error in tally.fatal if not isinstance(error, QuotaExhausted)]
@@ -234,10 +245,12 @@ class Session:
         except QuotaExhausted:
             raise
         except ModelError as error:
-            return self.failed(
-                call, "model", error, time.monotonic() - asked, digests(self.model.fingerprint, request), sent
-            ), False
+            return self.failed(call, "model", error, time.monotonic() - asked, self.digests(call, request), sent), False
         return self.answered(call, answered, sent), answered.hit
+
+    def digests(self, call: Call, request: Request) -> Digests:
+        """The content key of a call: of which draw it is, too."""
+        return digests(self.model.fingerprint, request, sample_of(call.condition))
 
     def request(self, call: Call, given: Given) -> Request:
         """What is sent for a call, once its media are delivered."""

@@ -16,6 +16,7 @@ from onlooker.run.lock import locked
 from onlooker.run.plan import PLAN_NAME, differences, planned_rows, whole_plan
 
 _NEW_NAME = f".{LEDGER_NAME}.new"
+SHARD_FOLDERS = "shard-*-of-*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,9 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
             _remove(new)
             raise
         ledger.close()
-        _remove(out / LEDGER_NAME)
-        new.replace(out / LEDGER_NAME)
+        for suffix in ("-wal", "-shm"):  # of the old file: SQLite would take them for the new one's
+            (out / f"{LEDGER_NAME}{suffix}").unlink(missing_ok=True)
+        new.replace(out / LEDGER_NAME)  # in one step: killed at any moment, one of the two ledgers is there
         write_text(out / PLAN_NAME, json.dumps(plan, ensure_ascii=False, indent=2) + "\n")
         ledger = Ledger(out / LEDGER_NAME)
         try:
@@ -75,7 +77,7 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
 def _sources(run: Path) -> list[Path]:
     """The folder itself where it has a ledger, and the shards below it."""
     found = [run] if (run / LEDGER_NAME).is_file() else []
-    found += sorted(path.parent for path in run.glob(f"shard-*-of-*/{LEDGER_NAME}"))
+    found += sorted(path.parent for path in run.glob(f"{SHARD_FOLDERS}/{LEDGER_NAME}"))
     if not found:
         raise InputError("no ledger here", where=str(run), remedy="name the folder that onlooker eval --out made")
     return found

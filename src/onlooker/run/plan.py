@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import onlooker
 from onlooker.errors import InputError
@@ -24,6 +24,7 @@ from onlooker.run.ledger import CallKey, Ledger
 from onlooker.run.shards import Shard
 
 PLAN_NAME = "plan.json"
+_T = TypeVar("_T")
 # What may change between two sessions of a run without changing what is asked.
 _FREE = frozenset(("bundle.path", "bundle.name", "bundle.version", "bundle.sha256", "onlooker"))
 
@@ -159,14 +160,16 @@ def make_plan(
         raise InputError("a seed is named twice: the same question would be paid for twice", value=list(seeds))
     own_seeds = {c.name: list(c.seeds) for c in conditions if c.seeds and list(seeds) == [None]}
     everybody = bundle.load_episodes() if episodes is None else episodes
+    # Who stands in for whom does not depend on how many of the items are asked.
+    all_items = list(bundle.load_items().values()) if any(_changes(c) for c in conditions) else []
     arranged: dict[tuple[str, int | None], Asked] = {}
     owes: dict[str, list[Item]] = {}
     for condition in conditions:
         owed = [item for item in items if benchmark.scoring.owes(condition.name, item)]
         reasons: dict[str, str] = {}
-        if condition.arrangement is not None or condition.variation is not None:
+        if _changes(condition):
             for seed in own_seeds.get(condition.name, seeds):
-                asked = arrange(benchmark, condition, owed, everybody, seed)
+                asked = arrange(benchmark, condition, owed, everybody, seed, all_items)
                 arranged[condition.name, seed] = asked
                 reasons |= asked.left_out
             owed = [item for item in owed if item.id not in reasons]
@@ -207,14 +210,23 @@ def make_plan(
     return Plan(chosen, tuple(conditions), parameters, document, arranged)
 
 
+def _changes(condition: Condition) -> bool:
+    """Whether the condition changes items, or what stands in for what."""
+    return condition.arrangement is not None or condition.variation is not None
+
+
 def reason_to_ask_none(
-    benchmark: Benchmark, condition: Condition, items: Sequence[Item], episodes: Mapping[str, Episode]
+    benchmark: Benchmark,
+    condition: Condition,
+    items: Sequence[Item],
+    episodes: Mapping[str, Episode],
+    pool: Sequence[Item] = (),
 ) -> str | None:
-    """Why the condition asks none of these items; None where it asks some."""
+    """Why the condition asks none of these items; None where it asks some. ``pool``: see ``arrange``."""
     owed = [item for item in items if benchmark.scoring.owes(condition.name, item)]
     if not owed:
         return "it is for none of the items' tasks"
-    asked = arrange(benchmark, condition, owed, episodes, condition.seeds[0] if condition.seeds else None)
+    asked = arrange(benchmark, condition, owed, episodes, condition.seeds[0] if condition.seeds else None, pool)
     return None if asked.items else f"each item {next(iter(asked.left_out.values()), 'is left out')}"
 
 
@@ -224,11 +236,17 @@ def arrange(
     items: Sequence[Item],
     episodes: Mapping[str, Episode],
     seed: int | None,
+    pool: Sequence[Item] = (),
 ) -> Asked:
-    """The items as the condition asks them: first by its arrangement, then by its variation."""
+    """The items as the condition asks them: first by its arrangement, then by its variation.
+
+    ``pool``: all items of the bundle, which may stand in though they are not asked; none: those asked only.
+    """
+    wanted = {item.id for item in items}
     donors: dict[str, Donor] = {}
     left_out: dict[str, str] = {}
-    asked = list(items)
+    further = [item for item in pool if benchmark.scoring.owes(condition.name, item) and item.episode in episodes]
+    asked = further or list(items)
     if condition.arrangement is not None:
         first = benchmark.arrangements[condition.arrangement](asked, episodes, seed)
         donors |= first.donors
@@ -237,7 +255,11 @@ def arrange(
     second, shown = arrange_variation(condition, asked, episodes)
     donors |= second.donors
     left_out |= second.left_out
-    return Asked(second.items, donors, shown, left_out)
+    return Asked(_only(second.items, wanted), _only(donors, wanted), _only(shown, wanted), _only(left_out, wanted))
+
+
+def _only(found: Mapping[str, _T], wanted: Collection[str]) -> dict[str, _T]:
+    return {item: value for item, value in found.items() if item in wanted}
 
 
 def _spelled(arranged: Mapping[tuple[str, int | None], Asked]) -> dict[str, Any]:
@@ -245,9 +267,7 @@ def _spelled(arranged: Mapping[tuple[str, int | None], Asked]) -> dict[str, Any]
     found: dict[str, Any] = {}
     for (condition, seed), asked in arranged.items():
         body = {
-            "donors": {
-                item: donor.item if donor.item != item else donor.episode for item, donor in asked.donors.items()
-            },
+            "donors": {item: donor.name_for(item) for item, donor in asked.donors.items()},
             "options_shown": {item: dict(shown) for item, shown in asked.shown.items()},
             "left_out": dict(asked.left_out),
         }
@@ -302,10 +322,21 @@ def freeze(plan: Plan, run_dir: Path, ledger: Ledger) -> None:
             raise InputError(
                 f"this folder holds a run of another plan: {'; '.join(found)}",
                 where=str(where),
-                remedy="choose another --out, or repeat the options of that run",
+                remedy=_remedy(before or {}, plan.document),
             )
     ledger.keep_plan(plan.document)
     write_text(path, json.dumps(plan.document, ensure_ascii=False, indent=2) + "\n")
+
+
+def _remedy(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What to do about another plan; a model that is described by other fields was described by another onlooker."""
+    old, new = (plan.get("model", {}) for plan in (before, now))
+    if old.get("name") == new.get("name") and old.get("fingerprint", {}).keys() != new.get("fingerprint", {}).keys():
+        return (
+            f"that run was begun by another onlooker ({before.get('onlooker', 'unknown')}), which described the model "
+            "otherwise: choose another --out (its answers stay and can be scored), or finish it with that one"
+        )
+    return "choose another --out, or repeat the options of that run"
 
 
 def read_plan_document(path: Path) -> dict[str, Any]:

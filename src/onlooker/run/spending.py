@@ -10,16 +10,19 @@ from typing import Any
 from onlooker.errors import InputError
 from onlooker.models.book import BOOK_NAME, CallBook, Spending
 from onlooker.run.ledger import LEDGER_NAME, Ledger
+from onlooker.run.merge import SHARD_FOLDERS
 
 
 def collect(places: Iterable[Path]) -> list[Spending]:
     """What the books of these folders (or files) hold together, one row for each serving path, model and role.
 
-    A folder has a run's ledger, or a book of calls as constructions and caches keep it. Raises ``InputError``.
+    A folder has a run's ledger, or a book of calls as constructions and caches keep it, or shards that are not merged
+    yet. A file that is named twice counts once. Raises ``InputError``.
     """
     found: dict[tuple[str, str, str], Spending] = {}
-    for place in places:
-        for row in _read(place):
+    files = [path for place in places for path in _files(place)]
+    for path in {path.resolve(): path for path in files}.values():
+        for row in _read(path):
             key = (row.path, row.model, row.role)
             found[key] = _together(found[key], row) if key in found else row
     return [found[key] for key in sorted(found)]
@@ -46,21 +49,28 @@ def document(rows: list[Spending]) -> dict[str, Any]:
 _NAMES = ("path", "model", "role")
 
 
-def _read(place: Path) -> list[Spending]:
+def _read(path: Path) -> list[Spending]:
+    if path.name == LEDGER_NAME:
+        ledger = Ledger(path)
+        try:
+            return ledger.book.spending()
+        finally:
+            ledger.close()
+    book = CallBook(path)
+    try:
+        return book.spending()
+    finally:
+        book.close()
+
+
+def _files(place: Path) -> list[Path]:
     candidates = [place] if place.is_file() else [place / LEDGER_NAME, place / BOOK_NAME]
     for path in candidates:
         if path.is_file():
-            if path.name == LEDGER_NAME:
-                ledger = Ledger(path)
-                try:
-                    return ledger.book.spending()
-                finally:
-                    ledger.close()
-            book = CallBook(path)
-            try:
-                return book.spending()
-            finally:
-                book.close()
+            return [path]
+    shards = sorted(place.glob(f"{SHARD_FOLDERS}/{LEDGER_NAME}"))
+    if shards:
+        return shards
     raise InputError(
         "no ledger here",
         where=str(place),

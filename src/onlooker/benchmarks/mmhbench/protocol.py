@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onlooker.benchmarks.mmhbench.analyses import ANALYSES
 from onlooker.benchmarks.mmhbench.conditions import BASELINE, CONDITIONS
+from onlooker.benchmarks.mmhbench.forms import FORMS
 from onlooker.benchmarks.mmhbench.rubrics import JUDGING
 from onlooker.benchmarks.mmhbench.scoring import FAMILY
 from onlooker.benchmarks.mmhbench.taxonomy import LABELS, PERSPECTIVES, ROLES
@@ -47,4 +48,5 @@ BENCHMARK = Benchmark(
     ),
     analyses=ANALYSES,
     judging=JUDGING,
+    forms=FORMS,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onlooker.benchmarks.psycheme.analyses import ANALYSES
 from onlooker.benchmarks.psycheme.arrangements import ARRANGEMENTS
 from onlooker.benchmarks.psycheme.conditions import BASELINE, CONDITIONS
+from onlooker.benchmarks.psycheme.forms import FORMS
 from onlooker.benchmarks.psycheme.rubrics import JUDGING
 from onlooker.benchmarks.psycheme.scoring import FAMILY
 from onlooker.benchmarks.psycheme.taxonomy import CAPABILITIES, LABELS
@@ -56,4 +57,5 @@ BENCHMARK = Benchmark(
     tasks=("choice", "open"),
     arrangements=ARRANGEMENTS,
     judging=JUDGING,
+    forms=FORMS,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onlooker.benchmarks.reactionbench.analyses import ANALYSES
 from onlooker.benchmarks.reactionbench.arrangements import ARRANGEMENTS
 from onlooker.benchmarks.reactionbench.conditions import CONDITIONS
+from onlooker.benchmarks.reactionbench.forms import FORMS
 from onlooker.benchmarks.reactionbench.rubrics import JUDGING
 from onlooker.benchmarks.reactionbench.scoring import FAMILY, parts
 from onlooker.benchmarks.reactionbench.taxonomy import LABELS
@@ -101,4 +102,5 @@ BENCHMARK = Benchmark(
     arrangements=ARRANGEMENTS,
     views=views,
     judging=JUDGING,
+    forms=FORMS,
 )

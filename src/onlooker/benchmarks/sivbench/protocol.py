@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onlooker.benchmarks.sivbench.analyses import ANALYSES
 from onlooker.benchmarks.sivbench.conditions import BASELINE, CONDITIONS
+from onlooker.benchmarks.sivbench.forms import FORMS
 from onlooker.benchmarks.sivbench.rubrics import JUDGING
 from onlooker.benchmarks.sivbench.scoring import FAMILY
 from onlooker.benchmarks.sivbench.taxonomy import DIMENSIONS, LABELS, SUBTASKS
@@ -53,4 +54,5 @@ BENCHMARK = Benchmark(
     analyses=ANALYSES,
     video_calls=VideoCalls(render=render_video, split=split_answers),
     judging=JUDGING,
+    forms=FORMS,
 )

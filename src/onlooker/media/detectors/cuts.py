@@ -14,6 +14,7 @@ more unless both show the same scene.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,7 +23,7 @@ from statistics import median
 
 import numpy as np
 
-from onlooker.media.pictures import Pixels, open_footage, walk
+from onlooker.media.pictures import Advance, Pixels, open_footage, walk
 
 LEAST_CHANGE = 10.0
 LEAST_RATIO = 3.0
@@ -53,11 +54,11 @@ class Cuts:
     least_ratio: float = LEAST_RATIO
 
 
-def find_cuts(path: Path, *, window: tuple[float, float] | None = None) -> Cuts:
+def find_cuts(path: Path, *, window: tuple[float, float] | None = None, advance: Advance | None = None) -> Cuts:
     """Cuts of the picture, exact to the frame, by the frames' own times; all frames are decoded once.
 
-    ``window`` = (start_s, end_s). Segments have start < end, the last ends with the picture (or the window). Raises
-    ``InputError`` for a bad window, ``NoStream``, ``UnreadableMedia``.
+    ``window`` = (start_s, end_s). Segments have start < end, the last ends with the picture (or the window).
+    ``advance`` counts seconds. Raises ``InputError`` for a bad window, ``NoStream``, ``UnreadableMedia``.
     """
     footage = open_footage(path)
     _, (start_s, end_s) = footage.checked(None, window)
@@ -76,6 +77,8 @@ def find_cuts(path: Path, *, window: tuple[float, float] | None = None) -> Cuts:
             watched[place], returns[place] = before, []
         times.append(time_s)
         changes.append(change)
+        if advance is not None:
+            advance(max(0, int(time_s - start_s)), math.ceil(end_s - start_s))
         before = pixels
     cuts = tuple(
         Cut(times[place], round(changes[place], 2), round(ratio, 2))

@@ -1,0 +1,1 @@
+"""See docs/decisions/0010-annotation.md."""

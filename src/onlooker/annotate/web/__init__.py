@@ -1,0 +1,1 @@
+"""The web side of the annotation app; needs the extra ``annotate``."""

@@ -1,0 +1,10 @@
+"""What people are asked in MMHBench."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from onlooker.protocol.answer_form import answer_form
+from onlooker.protocol.form import Form
+
+FORMS: Final[tuple[Form, ...]] = (answer_form("choice"),)
