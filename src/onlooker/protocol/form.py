@@ -34,11 +34,13 @@ Extent: TypeAlias = Literal["whole", "window", "moments"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer that a field offers. ``value`` goes on disk: a number, or a word without white space."""
+    """One answer that a field offers. ``value`` goes on disk: a number, or a word without white space. ``key``: the key
+    that picks it, where it is not the digit that ``keys_of`` would give."""
 
     value: int | float | str
     title: str
     says: str = ""
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,11 @@ OptOutWord: TypeAlias = Literal["unfamiliar", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class OptOut:
-    """A way to decline that counts as this person's word on the case."""
+    """A way to decline that counts as this person's word on the case. ``key``: a key that gives it at once."""
 
     value: OptOutWord
     title: str
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +218,34 @@ class Form:
             raise self._wrong("judgements need the rubric of the judge, ratings none", self.rubric, "set both or none")
         if self.records == "judgements" and self.asks_about != "reply":
             raise self._wrong("judgements are about replies", self.asks_about, 'asks_about="reply"')
+        if self.needs_moments and "moments" not in self.shows:
+            raise self._wrong("asks about moments that it does not show", self.shows, 'add "moments" to shows')
+        self._check_keys()
+
+    def _check_keys(self) -> None:
+        """One key, one action: within a field, since one field at a time has the keys, and over the whole page."""
+        taken = dict(PAGE_KEYS)
+        if any(isinstance(field, Checks) for field in self.fields):
+            taken |= YES_NO_KEYS
+        for one in self.opt_outs:
+            if one.key is not None:
+                self._take(taken, one.key, one.title)
+        for field in self.fields:
+            in_field = dict(taken)
+            for choice, key in zip(choices_of(field), keys_of(field), strict=True):
+                if key is not None:
+                    self._take(in_field, key, f"{field.title} {choice.title}")
+        if any(isinstance(field, ItemAnswer) for field in self.fields):
+            for one in self.opt_outs:
+                if one.key is not None and one.key.isdigit():
+                    raise self._wrong("two actions on one key: an option, and to decline", one.key, "a letter")
+
+    def _take(self, taken: dict[str, str], key: str, action: str) -> None:
+        if len(key) != 1 or not key.isprintable() or key != key.lower():
+            raise self._wrong(f"no key that a page can listen to: {action}", key, "a digit or a small letter")
+        if key in taken:
+            raise self._wrong(f"two actions on one key: {taken[key]}, and {action}", key, "a key for each")
+        taken[key] = action
 
     def _check_choices(self, field: Field) -> None:
         values = [choice.value for choice in choices_of(field)]
@@ -239,6 +270,25 @@ class Form:
     def needs_moments(self) -> bool:
         """Whether something is asked or has to be played for every moment."""
         return self.playback == "moments" or any(field.per == "moment" for field in self.fields)
+
+
+PAGE_KEYS: Final[Mapping[str, str]] = {" ": "play and pause", ",": "a frame back", ".": "a frame on"}
+"""Keys that every page listens to, beside arrows and Ctrl+Enter."""
+YES_NO_KEYS: Final[Mapping[str, str]] = {"y": "yes", "n": "no"}
+"""Keys that answer the criterion at hand where a form has ``Checks``."""
+DIGITS: Final = "123456789"
+
+
+def keys_of(field: Field) -> tuple[str | None, ...]:
+    """The key of each choice, in order: its own, else a digit. On a scale of numbers 0 to 9 the digit is the number;
+    elsewhere the place, and what comes after the ninth has none."""
+    choices = choices_of(field)
+    numbers = [choice.value for choice in choices]
+    if isinstance(field, Scale) and all(isinstance(one, int) and 0 <= one <= 9 for one in numbers):
+        digits: list[str | None] = [str(one) for one in numbers]
+    else:
+        digits = [*DIGITS[: len(choices)], *[None] * (len(choices) - len(DIGITS))]
+    return tuple(choice.key or digit for choice, digit in zip(choices, digits, strict=True))
 
 
 def choices_of(field: Field) -> tuple[Choice, ...]:

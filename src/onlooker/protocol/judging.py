@@ -140,6 +140,24 @@ def reasoning_missing(item: Item, private: Private, reply: Reply, words: str) ->
     return None
 
 
+def reasoning_fields(
+    item: Item,
+    private: Private,
+    reply: Reply,  # noqa: ARG001 - see Fields
+    words: str,
+) -> dict[str, object]:
+    """What a judge of reasoning sees: question, options, the right one, its explanation, and the reply's words."""
+    reference = private.reference
+    right = reference.answer if reference is not None else None
+    return {
+        "question": getattr(item, "question", ""),
+        "options": option_lines(item),
+        "reference": ", ".join(right or ()) if not isinstance(right, str) else right,
+        "explanation": told(reference),
+        "reasoning": words,
+    }
+
+
 def told(reference: Reference | None) -> str:
     """The reference explanation as lines; empty where there is none."""
     explanation = None if reference is None else reference.explanation

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from onlooker.benchmarks.mmhbench.scoring import REASONING
-from onlooker.protocol.judging import Judging, option_lines, reasoning_missing, told
+from onlooker.protocol.judging import Judging, reasoning_fields, reasoning_missing
 from onlooker.protocol.prompt import PromptFolder
 
 if TYPE_CHECKING:
@@ -24,25 +24,13 @@ def _spare(item: Item, private: Private, reply: Reply, words: str) -> str | None
     return reasoning_missing(item, private, reply, words)
 
 
-def _fields(item: Item, private: Private, reply: Reply, words: str) -> dict[str, object]:  # noqa: ARG001 - see Fields
-    reference = private.reference
-    right = reference.answer if reference is not None else None
-    return {
-        "question": getattr(item, "question", ""),
-        "options": option_lines(item),
-        "reference": ", ".join(right or ()) if not isinstance(right, str) else right,
-        "explanation": told(reference),
-        "reasoning": words,
-    }
-
-
 JUDGING: Final = (
     Judging(
         REASONING,
         "the reasoning in a reply against the reference explanation: key event, mechanism, options, hallucination",
         _PROMPTS,
         "judge_reasoning.txt",
-        _fields,
+        reasoning_fields,
         _spare,
         max_output_tokens=1024,
     ),
