@@ -13,12 +13,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onlooker.errors import InputError, MissingExtra, ModelError
-from onlooker.models.capabilities import accepted_kinds, capabilities_of, refuse_sampling, refuse_unaccepted
-from onlooker.models.endpoint import open_endpoint, retry_after_s
-from onlooker.models.limits import Limits, check_request, limits_of
-from onlooker.models.options import DEFAULT_TIMEOUT_S, ModelOptions
+from onlooker.models.capabilities import refuse_sampling, refuse_unaccepted
+from onlooker.models.endpoint import retry_after_s
+from onlooker.models.limits import check_request
+from onlooker.models.options import ModelOptions
 from onlooker.models.payload import in_base64
-from onlooker.models.request import Image, Modality, Options, Reply, Request, Status, Text
+from onlooker.models.remote import RemoteModel, Service
+from onlooker.models.request import Image, Options, Reply, Request, Status, Text
 from onlooker.models.soundness import token_count
 
 if TYPE_CHECKING:
@@ -43,7 +44,17 @@ _WRITTEN = ("model", "messages", "max_tokens", "system", "thinking", "temperatur
 _USABLE = ("base_url", "api_key_env", "accepts", "timeout_s", "effort", "sampling", "limits", "settings")
 
 
-class AnthropicModel:
+_SERVICE = Service(
+    provider="anthropic",
+    wire="anthropic messages",
+    own_url=_URL,
+    own_key_env=("ANTHROPIC_API_KEY",),
+    quota_words=_QUOTA_WORDS,
+    usable=_USABLE,
+)
+
+
+class AnthropicModel(RemoteModel):
     """One Claude; ``ModelOptions`` says what can be set.
 
     A thinking budget (at least 1024 tokens) is added to the output budget, because the API counts both together; with
@@ -52,25 +63,12 @@ class AnthropicModel:
     this API: what was not sent stands in the reply's ``details`` under ``not_sent``. Raises InputError, MissingExtra.
     """
 
+    kind = "anthropic"
+
     def __init__(self, model: str, options: ModelOptions | None = None) -> None:
-        self._model = model
-        self._options = options = options or ModelOptions()
-        options.refuse_others(_USABLE, self.name)
-        options.refuse_settings(_WRITTEN, self.name)
-        options.refuse_settings(("effort",) if options.effort else (), self.name, inside="output_config")
-        self._accepts = accepted_kinds("anthropic", model, options.accepts)
-        self._can = capabilities_of("anthropic", model)
-        self._sampling = self._can.sampling if options.sampling is None else options.sampling
-        self._limits = limits_of("anthropic", model, options.limits)
-        self._timeout_s = options.timeout_s or DEFAULT_TIMEOUT_S
-        self._endpoint = open_endpoint(
-            self.name,
-            own_url=_URL,
-            own_key_env=("ANTHROPIC_API_KEY",),
-            base_url=options.base_url,
-            api_key_env=options.api_key_env,
-            quota_words=_QUOTA_WORDS,
-        )
+        options = options or ModelOptions()
+        in_output = ("effort",) if options.effort else ()
+        super().__init__(model, options, _SERVICE, {None: _WRITTEN, "output_config": in_output})
         if os.environ.get(_HIDDEN):
             raise InputError(
                 f"the environment variable {_HIDDEN} would change what is sent, and no run would say so",
@@ -81,37 +79,9 @@ class AnthropicModel:
         self._client: AsyncAnthropic | None = None
 
     @property
-    def name(self) -> str:
-        """``anthropic:MODEL``."""
-        return f"anthropic:{self._model}"
-
-    @property
-    def accepts(self) -> frozenset[Modality]:
-        """Text and images."""
-        return self._accepts
-
-    @property
-    def limits(self) -> Limits:
-        """What is known of the largest request."""
-        return self._limits
-
-    @property
     def fingerprint(self) -> Mapping[str, str]:
         """Model, endpoint and how everything is sent; never the key."""
-        return {
-            "kind": "anthropic messages",
-            "model": self._model,
-            "endpoint": self._endpoint.url,
-            "accepts": ",".join(sorted(self._accepts)),
-            "effort": self._options.effort or "not sent",
-            "sampling": "sent" if self._sampling else "not sent",
-            "settings": self._options.settings_text(),
-        }
-
-    @property
-    def at_once(self) -> int | None:
-        """As many as it is asked."""
-        return None
+        return self.described()
 
     async def ask(self, request: Request) -> Reply:
         """One request on the wire. Errors as ``Model.ask`` says; the key is in no message."""

@@ -19,13 +19,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from onlooker.errors import InputError, MissingExtra, ModelError
-from onlooker.models.capabilities import accepted_kinds, capabilities_of, refuse_sampling, refuse_unaccepted
-from onlooker.models.endpoint import open_endpoint, retry_after_s
+from onlooker.models.capabilities import refuse_sampling, refuse_unaccepted
+from onlooker.models.endpoint import retry_after_s
 from onlooker.models.google_wire import duration, merged, read_reply, read_status
-from onlooker.models.limits import Limits, check_request, limits_of, uploads_needed
-from onlooker.models.options import DEFAULT_TIMEOUT_S, ModelOptions
+from onlooker.models.limits import check_request, uploads_needed
+from onlooker.models.options import ModelOptions
 from onlooker.models.payload import check_file, read_videos
-from onlooker.models.request import Image, Modality, Reply, Request, Sound, Video
+from onlooker.models.remote import RemoteModel, Service
+from onlooker.models.request import Image, Reply, Request, Sound, Video
 from onlooker.models.uploads import State, Stored, Uploads
 
 if TYPE_CHECKING:
@@ -70,13 +71,25 @@ _USABLE = (
 )
 
 
-class GoogleModel:
+_SERVICE = Service(
+    provider="google",
+    wire="google generateContent",
+    own_url=_URL,
+    own_key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    quota_words=_QUOTA_WORDS,
+    usable=_USABLE,
+)
+
+
+class GoogleModel(RemoteModel):
     """One Gemini; ``ModelOptions`` says what can be set.
 
     A thinking budget is added to the output budget, because the API counts both together. ``effort`` is sent as the
     thinking level that Gemini 3 has instead. Raises InputError, MissingExtra. ``sleep`` waits while an uploaded file is
     processed.
     """
+
+    kind = "google"
 
     def __init__(
         self,
@@ -85,28 +98,12 @@ class GoogleModel:
         *,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        self._model = model
-        self._options = options = options or ModelOptions()
-        options.refuse_others(_USABLE, self.name)
-        options.refuse_settings(_WRITTEN, self.name)
-        options.refuse_settings(_CONFIGURED, self.name, inside="generationConfig")
+        options = options or ModelOptions()
+        super().__init__(model, options, _SERVICE, {None: _WRITTEN, "generationConfig": _CONFIGURED})
         if options.effort is not None and options.effort not in _LEVELS:
             raise InputError(
                 "no such effort", where=self.name, value=options.effort, remedy=f"one of {', '.join(_LEVELS)}"
             )
-        self._accepts = accepted_kinds("google", model, options.accepts)
-        self._can = capabilities_of("google", model)
-        self._sampling = self._can.sampling if options.sampling is None else options.sampling
-        self._limits = limits_of("google", model, options.limits)
-        self._timeout_s = options.timeout_s or DEFAULT_TIMEOUT_S
-        self._endpoint = open_endpoint(
-            self.name,
-            own_url=_URL,
-            own_key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-            base_url=options.base_url,
-            api_key_env=options.api_key_env,
-            quota_words=_QUOTA_WORDS,
-        )
         self._genai, self._types, self._httpx = _load_sdk()
         self._client: Client | None = None
         self._http: Any = None
@@ -114,43 +111,9 @@ class GoogleModel:
         self._uploads = Uploads(self, self.name, timeout_s=self._upload_timeout_s, sleep=sleep)
 
     @property
-    def name(self) -> str:
-        """``google:MODEL``."""
-        return f"google:{self._model}"
-
-    @property
-    def model(self) -> str:
-        """The provider's own name of it."""
-        return self._model
-
-    @property
-    def accepts(self) -> frozenset[Modality]:
-        """As stated, else as the table of capabilities says; text always."""
-        return self._accepts
-
-    @property
-    def limits(self) -> Limits:
-        """What is known of the largest request."""
-        return self._limits
-
-    @property
     def fingerprint(self) -> Mapping[str, str]:
         """Model, endpoint and how everything is sent; never the key."""
-        return {
-            "kind": "google generateContent",
-            "model": self._model,
-            "endpoint": self._endpoint.url,
-            "accepts": ",".join(sorted(self._accepts)),
-            "media_resolution": self._options.media_resolution or "not sent",
-            "effort": self._options.effort or "not sent",
-            "sampling": "sent" if self._sampling else "not sent",
-            "settings": self._options.settings_text(),
-        }
-
-    @property
-    def at_once(self) -> int | None:
-        """As many as it is asked."""
-        return None
+        return self.described(media_resolution=self._options.media_resolution or "not sent")
 
     async def ask(self, request: Request) -> Reply:
         """One request on the wire, after its uploads if it has any. Errors as ``Model.ask`` says.

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onlooker.errors import MissingExtra, ModelError
 from onlooker.models.capabilities import (
     Provider,
-    accepted_kinds,
-    capabilities_of,
     refuse_sampling,
     refuse_unaccepted,
 )
-from onlooker.models.endpoint import open_endpoint, retry_after_s
-from onlooker.models.limits import Limits, check_request, limits_of
-from onlooker.models.options import DEFAULT_TIMEOUT_S, ModelOptions
+from onlooker.models.endpoint import retry_after_s
+from onlooker.models.limits import check_request
+from onlooker.models.options import ModelOptions
 from onlooker.models.payload import in_base64, read_videos
-from onlooker.models.request import Image, Modality, Reply, Request, Sound, Status, Video
+from onlooker.models.remote import RemoteModel, Service
+from onlooker.models.request import Image, Reply, Request, Sound, Status, Video
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -60,7 +60,17 @@ _USABLE = (
 )
 
 
-class OpenAIModel:
+_SERVICE = Service(
+    provider="openai",
+    wire="openai chat completions",
+    own_url=_OPENAI_URL,
+    own_key_env=("OPENAI_API_KEY",),
+    quota_words=_QUOTA_WORDS,
+    usable=_USABLE,
+)
+
+
+class OpenAIModel(RemoteModel):
     """One model at one endpoint; ``ModelOptions`` says what can be set.
 
     The output budget is sent as ``max_completion_tokens`` to OpenAI (its newer models refuse the older name) and as
@@ -69,65 +79,25 @@ class OpenAIModel:
     instead. Raises InputError where the key is missing, the URL is none or an option is of no use; MissingExtra.
     """
 
+    kind = "openai"
+
     def __init__(self, model: str, options: ModelOptions | None = None) -> None:
-        self._model = model
-        self._options = options = options or ModelOptions()
-        provider: Provider = "compatible" if options.base_url else "openai"
-        self._provider = provider
-        options.refuse_others(_USABLE, self.name)
-        options.refuse_settings(_WRITTEN, self.name)
-        options.refuse_settings(("fps",) if options.video_fps else (), self.name, inside="mm_processor_kwargs")
-        self._accepts = accepted_kinds(provider, model, options.accepts)
-        self._can = capabilities_of(provider, model)
-        self._sampling = self._can.sampling if options.sampling is None else options.sampling
-        self._limits = limits_of(provider, model, options.limits)
-        self._timeout_s = options.timeout_s or DEFAULT_TIMEOUT_S
-        self._endpoint = open_endpoint(
-            self.name,
-            own_url=_OPENAI_URL,
-            own_key_env=("OPENAI_API_KEY",),
-            base_url=options.base_url,
-            api_key_env=options.api_key_env,
-            quota_words=_QUOTA_WORDS,
-        )
+        options = options or ModelOptions()
+        self._provider: Provider = "compatible" if options.base_url else "openai"
+        in_processor = ("fps",) if options.video_fps else ()
+        service = replace(_SERVICE, provider=self._provider)
+        super().__init__(model, options, service, {None: _WRITTEN, "mm_processor_kwargs": in_processor})
         self._sdk = _load_sdk()
         self._client: AsyncOpenAI | None = None
-
-    @property
-    def name(self) -> str:
-        """``openai:MODEL``."""
-        return f"openai:{self._model}"
-
-    @property
-    def accepts(self) -> frozenset[Modality]:
-        """As stated, else as the table of capabilities says; text always."""
-        return self._accepts
-
-    @property
-    def limits(self) -> Limits:
-        """What is known of the largest request."""
-        return self._limits
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
         """Model, endpoint and how everything is sent; never the key."""
         options = self._options
-        return {
-            "kind": "openai chat completions",
-            "model": self._model,
-            "endpoint": self._endpoint.url,
-            "accepts": ",".join(sorted(self._accepts)),
-            "image_detail": options.image_detail or "not sent",
-            "effort": options.effort or "not sent",
-            "sampling": "sent" if self._sampling else "not sent",
-            "video": f"{options.video_as or 'data'}, fps {options.video_fps or 'not sent'}",
-            "settings": options.settings_text(),
-        }
-
-    @property
-    def at_once(self) -> int | None:
-        """As many as it is asked."""
-        return None
+        return self.described(
+            image_detail=options.image_detail or "not sent",
+            video=f"{options.video_as or 'data'}, fps {options.video_fps or 'not sent'}",
+        )
 
     async def ask(self, request: Request) -> Reply:
         """One request on the wire. Errors as ``Model.ask`` says; the key is in no message."""
