@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import gc
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
 from onlooker.media.card import probe
 from onlooker.media.cut import cut_clip
 from onlooker.media.frames import sample
+from onlooker.media.orientation import orientation
 from onlooker.media.pictures import open_footage, walk
-from tests.media.making import Pixels, pixels, write
+from tests.media.making import Pixels, counter, pixels, write
 
 # Four corners that tell all eight ways apart, twice as wide as high.
 STORED = np.zeros((64, 128, 3), np.uint8)
@@ -62,3 +65,16 @@ def test_pictures_are_shown_as_a_player_shows_them(tmp_path: Path, way: str) -> 
     for seen in (pixels(frame.jpeg), pixels(cut.jpeg), footage.pixels(first, (footage.width_px, footage.height_px))):
         assert seen.shape == expected.shape
         assert np.abs(seen.astype(int) - expected).mean() < 8
+
+
+def test_reading_it_leaves_no_frame_in_memory(tmp_path: Path) -> None:
+    """A frame tied to itself would stay until the collector of cycles comes by, which does not see how large it is."""
+    path = write(tmp_path / "in.mp4", counter(20), rate=10)
+    gc.collect()
+    gc.disable()
+    try:
+        with av.open(str(path)) as container:
+            assert sum(orientation(frame).is_upright for frame in container.decode(video=0)) == 20
+        assert gc.collect() == 0, "nothing is left for the collector of cycles"
+    finally:
+        gc.enable()

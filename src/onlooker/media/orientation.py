@@ -43,9 +43,12 @@ class Orientation:
 
 def orientation(frame: VideoFrame) -> Orientation:
     """That of a decoded frame; upright where the file states none, or a matrix that is no turn."""
-    from av.sidedata.sidedata import Type  # noqa: PLC0415 - an extra
+    from av.sidedata.sidedata import SideDataContainer, Type  # noqa: PLC0415 - an extra
 
-    sides: Any = frame.side_data  # the stubs know one kind only
+    # Not ``frame.side_data``: that one is kept in the frame it refers to, and a frame in a circle stays in memory until
+    # the collector comes by, which does not see how large it is.
+    container: Any = SideDataContainer  # the stubs know neither its argument nor all kinds
+    sides = container(frame)
     if Type.DISPLAYMATRIX not in sides:
         return Orientation()
     # (x, y), downwards, is shown at (a x + c y, b x + d y).
