@@ -65,7 +65,7 @@ def gather_cases(bundle: Bundle, study: Study, form: Form, folder: Path) -> Case
     chosen = [item for item in items.values() if _is_chosen(item, study, form)]
     if form.asks_about == "reply":
         assert study.replies is not None, "check_against has seen to it"
-        found = _reply_cases(study, {item.id: item for item in chosen}, folder)
+        found = _reply_cases(study, form, {item.id: item for item in chosen}, folder)
     else:
         found = [Case(item.id, item) for item in chosen]
         there = {case.id for case in found}
@@ -93,19 +93,20 @@ def draw(cases: Sequence[Case], sample: Sample, seed: int) -> list[Case]:
     """At most ``sample.each`` cases of every stratum, in the order of ``cases``."""
     strata: dict[tuple[str, ...], list[Case]] = defaultdict(list)
     for case in cases:
-        strata[tuple(_stratum(case, name, sample) for name in sample.strata)].append(case)
+        strata[tuple(stratum(case, name, sample.score_cuts) for name in sample.strata)].append(case)
     taken = {
         case.id
-        for stratum, members in strata.items()
-        for case in sorted(members, key=lambda c: rank(f"sample/{'/'.join(stratum)}", seed, c.id))[: sample.each]
+        for words, members in strata.items()
+        for case in sorted(members, key=lambda c: rank(f"sample/{'/'.join(words)}", seed, c.id))[: sample.each]
     }
     return [case for case in cases if case.id in taken]
 
 
-def _stratum(case: Case, name: str, sample: Sample) -> str:
+def stratum(case: Case, name: str, score_cuts: Sequence[float] = ()) -> str:
+    """The stratum of a case under one of the names that ``Sample`` lists. Raises ``InputError`` for no such label."""
     if name == "score":
         score = case.hidden.get("score")
-        return "unscored" if score is None else str(bisect_right(sorted(sample.score_cuts), score))
+        return "unscored" if score is None else str(bisect_right(sorted(score_cuts), score))
     if name in {"model", "condition"}:
         return str(case.hidden.get(name))
     if name in {"task", "episode"}:
@@ -142,8 +143,9 @@ def _has_label(item: Item, name: str, values: Sequence[object]) -> bool:
     return any(one in values for one in (value if isinstance(value, list) else [value]))
 
 
-def _reply_cases(study: Study, items: Mapping[str, Item], folder: Path) -> list[Case]:
-    """A case for every reply that says something: an empty or failed one is never sent to a person."""
+def _reply_cases(study: Study, form: Form, items: Mapping[str, Item], folder: Path) -> list[Case]:
+    """A case for every reply that says something: an empty or failed one is never sent to a person, nor one without a
+    verdict where the verdict is what people are asked about."""
     replies = study.replies
     assert replies is not None, "asked for"
     judged = _judged(read_judgements([folder / path for path in replies.judgements]), study)
@@ -152,7 +154,9 @@ def _reply_cases(study: Study, items: Mapping[str, Item], folder: Path) -> list[
         if row.item in items and row.status in {"ok", "truncated"} and row.raw.strip():
             verdict = judged.get(_reply(row))
             hidden = {"model": row.model, "condition": row.condition, "seed": row.seed, "score": _total(verdict)}
-            shown = {"reply": row.raw, "verdict": verdict.labels if verdict else None}
+            if verdict is None and "verdict" in form.private:
+                continue
+            shown = {"reply": row.raw, "verdict": _decided(verdict)}
             name = rank("case", study.seed, "/".join(str(one) for one in _reply(row)))[:16]
             cases.append(Case(f"c-{name}", items[row.item], "plain", shown, hidden))
     return cases
@@ -182,6 +186,13 @@ def _judged(rows: Sequence[Judgement], study: Study) -> dict[tuple[object, ...],
 
 def _reply(row: Prediction | Judgement) -> tuple[object, ...]:
     return (row.item, row.model, row.condition, row.seed)
+
+
+def _decided(row: Judgement | None) -> dict[str, Any] | None:
+    """The judge's labels, and its reasons where it gave some; never who it is."""
+    if row is None:
+        return None
+    return {**(row.labels or {}), **({"explanation": row.explanation} if row.explanation else {})}
 
 
 def _total(row: Judgement | None) -> float | None:

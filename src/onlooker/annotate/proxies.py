@@ -46,13 +46,15 @@ _MIME: Final = {"mp4": "video/mp4", "webm": "video/webm", "mp3": "audio/mpeg", "
 
 @dataclass(frozen=True, slots=True)
 class Playable:
-    """A file that every browser plays. ``proxy``: it was made from another one, for the reason ``why``."""
+    """A file that every browser plays. ``proxy``: it was made from another one, for the reason ``why``. ``frame_s``:
+    the mean time a frame, None where there is no picture or its rate is not known."""
 
     path: Path
     mime: str
     duration_s: float
     proxy: bool = False
     why: str | None = None
+    frame_s: float | None = None
 
 
 def playable(path: Path, cache_dir: Path, notice: Callable[[str], None]) -> Playable:
@@ -64,16 +66,21 @@ def playable(path: Path, cache_dir: Path, notice: Callable[[str], None]) -> Play
     card = probe(path, cache_dir=cache_dir)
     faults = browser_faults(card)
     if not faults:
-        return Playable(path, _mime(card), card.duration_s)
+        return Playable(path, _mime(card), card.duration_s, frame_s=_frame_s(card))
     why = "; ".join(f"{reason} (fails in {', '.join(who)})" for reason, who in faults.items())
     notice(f"{path.name}: {why}; an H.264 copy with the same times is used")
     if card.video is None:
         raise MediaError("no browser plays this sound", where=path.name, value=why, remedy="convert it to AAC in mp4")
     clip = cached_clip(cache_dir, path)
-    left = browser_faults(probe(clip.path, cache_dir=cache_dir))
+    copied = probe(clip.path, cache_dir=cache_dir)
+    left = browser_faults(copied)
     if left:
         raise MediaError("its copy cannot be played either", where=path.name, value=list(left))
-    return Playable(clip.path, clip.mime, clip.duration_s, proxy=True, why=why)
+    return Playable(clip.path, clip.mime, clip.duration_s, proxy=True, why=why, frame_s=_frame_s(copied))
+
+
+def _frame_s(card: MediaCard) -> float | None:
+    return 1 / card.video.average_fps if card.video is not None and card.video.average_fps else None
 
 
 def browser_faults(card: MediaCard) -> dict[str, tuple[str, ...]]:

@@ -21,9 +21,11 @@ def timestamp(at: float) -> str:
 def rating_rows(form: Form, case: Case, work: Work) -> Iterator[dict[str, Any]]:
     """The ratings in one person's standing answer: one a field with a rubric and unit, its further fields beside it.
 
-    The unit is the moment, the item, or the case where a reply is rated. An opt-out gives the same rows without values.
+    The unit is the moment, the item, or the case where a reply is rated; then ``model``, ``condition`` and ``seed`` of
+    the reply stand beside it. An opt-out gives the same rows without values.
     """
-    beside = _beside(form, work.answer or {})
+    reply = {name: case.hidden[name] for name in ("model", "condition", "seed") if name in case.hidden}
+    beside = {**reply, **_beside(form, work.answer or {})}
     for field in form.fields:
         if field.rubric is None:
             continue

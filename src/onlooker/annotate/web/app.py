@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from onlooker.annotate.web.adjudication import Adjudication
 from onlooker.annotate.web.doors import Doors
 from onlooker.annotate.web.guard import Errors, Guard
 from onlooker.annotate.web.oversight import Oversight
@@ -17,6 +18,6 @@ def create_app(site: Site) -> ASGIApp:
     """The application. It holds no state but the throttle of failed log-ins: several may serve one database."""
     app = FastAPI(title="onlooker annotate", docs_url=None, redoc_url=None, openapi_url=None)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    for routes in (Errors(site), Doors(site), Tasks(site), Oversight(site)):
+    for routes in (Errors(site), Doors(site), Tasks(site), Oversight(site), Adjudication(site)):
         routes.install(app)
     return Guard(app, site)

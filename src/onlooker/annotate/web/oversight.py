@@ -1,72 +1,49 @@
-"""For those who look after the study: monitoring, adjudication, export."""
+"""For those who look after the study: monitoring and export. Nothing here changes an answer."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import cached_property
+from typing import Any, Literal
 
 from fastapi import FastAPI, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
 
 from onlooker.annotate import accounts
-from onlooker.annotate.adjudicating import adjudicate, disagreements
 from onlooker.annotate.export import collect, csv_text
-from onlooker.annotate.monitor import monitor
+from onlooker.annotate.monitor import Watch
 from onlooker.annotate.web.site import Pages
 from onlooker.records.jsonl import encode_row
 
 
-class _SentRuling(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    case: Annotated[str, Field(max_length=80)]
-    key: Annotated[str, Field(min_length=8, max_length=80)]
-    answer: dict[str, Any]
-    says: Annotated[str, Field(max_length=2000)] | None = None
-
-
 class Oversight(Pages):
-    """For those who look after the study: monitoring, adjudication, export."""
+    """For those who look after the study: monitoring and export."""
 
     def install(self, app: FastAPI) -> None:
         app.get("/overview")(self.overview)
         app.get("/api/monitor")(self.monitor)
-        app.get("/api/disagreements")(self.disagreements)
-        app.post("/api/adjudicate")(self.adjudicate)
+        app.get("/api/monitor/page")(self.monitor_page)
         app.get("/export/{name}.{ending}")(self.export)
+
+    @cached_property
+    def _watch(self) -> Watch:
+        return Watch(self.desk, self.site.shelf)
 
     def overview(self, request: Request) -> Response:
         session = self.session(request)
-        return self.page(
-            "overview", session=session, state=monitor(self.desk, self.site.shelf) if self._sees(session) else None
-        )
-
-    def _sees(self, session: accounts.Session) -> bool:
-        return self.desk.study.may(session.rater.role, "monitor")
+        may = self.desk.study.may(session.rater.role, "monitor")
+        return self.page("overview", session=session, state=self._state(session) if may else None)
 
     def monitor(self, request: Request) -> Any:
-        self.session(request, "monitor")
-        return monitor(self.desk, self.site.shelf)
+        return self._state(self.session(request, "monitor"))
 
-    def disagreements(self, request: Request) -> Any:
-        self.session(request, "adjudicate")
-        return {
-            "cases": [
-                {
-                    "case": self.site.material.token(one.case),
-                    "shown": self.site.material.shown(one.case),
-                    "answers": [
-                        {"rater": work.rater, "answer": work.answer, "opt_out": work.opt_out} for work in one.works
-                    ],
-                    "ruling": None if one.ruling is None else one.ruling.body,
-                }
-                for one in disagreements(self.desk)
-            ]
-        }
+    def monitor_page(self, request: Request, since: int = -1) -> Response:
+        """What the overview shows, as a piece of its page; 204 where nothing happened after the event ``since``."""
+        state = self._state(self.session(request, "monitor"))
+        return Response(status_code=204) if state["event"] == since else self.page("live", state=state)
 
-    def adjudicate(self, request: Request, sent: _SentRuling) -> Any:
-        session = self.writer(request, "adjudicate")
-        event = adjudicate(self.desk, session.rater.id, self.case(sent.case), sent.answer, sent.says, sent.key)
-        return {"version": event.seq}
+    def _state(self, session: accounts.Session) -> dict[str, Any]:
+        """Whoever may rate too is not told which cases are gold."""
+        state = self._watch.state()
+        return {**state, "gold": []} if self.desk.study.may(session.rater.role, "rate") else state
 
     def export(self, request: Request, name: str, ending: Literal["jsonl", "csv"]) -> Response:
         session = self.session(request, "export")

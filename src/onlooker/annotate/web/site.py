@@ -51,7 +51,9 @@ class Pages:
         study = self.desk.study
         may = {right: session is not None and study.may(session.rater.role, right) for right in get_args(Right)}
         title = study.title or self.desk.form.title
-        text = self.templates.get_template(f"{name}.html").render(session=session, may=may, study_title=title, **words)
+        pause_s = study.breaks.every_min * 60 if study.breaks is not None and may["rate"] else None
+        template = self.templates.get_template(f"{name}.html")
+        text = template.render(session=session, may=may, study_title=title, pause_every_s=pause_s, **words)
         return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
     def session(self, request: Request, right: Right | None = None) -> accounts.Session:

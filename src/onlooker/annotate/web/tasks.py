@@ -13,10 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from onlooker.annotate import accounts
 from onlooker.annotate.answers import extents
 from onlooker.annotate.assigning import next_case
+from onlooker.annotate.cases import Case
 from onlooker.annotate.submitting import NotYours, Submission, draft, offered_opt_outs, played, put_aside, submit
 from onlooker.annotate.web.site import Pages
-from onlooker.annotate.work import DONE, Work
-from onlooker.protocol.form import PRIVATE, PUBLIC
+from onlooker.annotate.work import DONE, SLACK_S, TOUCH_S, Work
+from onlooker.protocol.form import PRIVATE, PUBLIC, Checks, ItemAnswer, View, keys_of
+from onlooker.records.public import IntensityItem
 
 Key = Annotated[str, Field(min_length=8, max_length=80)]
 
@@ -171,6 +173,7 @@ class Tasks(Pages):
         desk, case = self.desk, self.desk.cases.by_id[work.case]
         placed = self.site.shelf.by_case[work.case]
         offered = offered_opt_outs(desk)
+        shown = {**dict.fromkeys((*PUBLIC, *PRIVATE, "select")), **self.site.material.shown(work.case)}
         data = {
             **self._told_work(work),
             "key": secrets.token_urlsafe(18),
@@ -183,16 +186,34 @@ class Tasks(Pages):
                 ]
                 for one in placed
             },
-            "break_every_s": desk.study.breaks.every_min * 60 if desk.study.breaks else None,
+            "rule": desk.form.playback,
+            "moments": shown["moments"] or [],
+            "ranges": {one.view.medium: _range(case, one.view) for one in placed},
+            "frame_s": next((one.medium.frame_s for one in placed if one.medium.frame_s), None),
+            "touch_s": TOUCH_S,
+            "slack_s": SLACK_S,
         }
         return self.page(
             "task",
             session=session,
             form=desk.form,
-            shown={**dict.fromkeys((*PUBLIC, *PRIVATE, "select")), **self.site.material.shown(work.case)},
+            shown=shown,
+            keys={field.name: keys_of(field) for field in desk.form.fields},
+            has_checks=any(isinstance(field, Checks) for field in desk.form.fields),
+            asks_item=any(isinstance(field, ItemAnswer) for field in desk.form.fields),
             placed=placed,
             opt_outs=[one for one in desk.form.opt_outs if one.value in offered],
             data=json.dumps(data, ensure_ascii=False),
             done=self._done(session),
             is_done=work.state in DONE,
         )
+
+
+def _range(case: Case, view: View) -> list[float] | None:
+    """[start, end] in seconds of what the player of a view stays within; None: all of it."""
+    item = case.item
+    if view.extent == "window" and item.window is not None:
+        return [item.window.start_s, item.window.end_s]
+    if view.extent == "moments" and isinstance(item, IntensityItem):
+        return [min(one.start_s for one in item.moments), max(one.end_s for one in item.moments)]
+    return None

@@ -63,6 +63,7 @@ GRADE: Final = Form(
         Scale(
             "cue",
             "Does it name the cue?",
+            rubric="cue",
             anchors=(
                 Choice(0, "No", "another cue, or none"),
                 Choice(1, "Nearly", "something near it, or in general terms only"),
@@ -72,6 +73,7 @@ GRADE: Final = Form(
         Scale(
             "link",
             "Does it say how the cue brings about this reaction?",
+            rubric="link",
             anchors=(
                 Choice(0, "No", "no link, or a wrong one"),
                 Choice(1, "Partly", "cue and reaction side by side, no reason"),
@@ -81,6 +83,7 @@ GRADE: Final = Form(
         Scale(
             "faithful",
             "Does it keep to the references?",
+            rubric="faithful",
             anchors=(Choice(0, "No", "something contradicts them"), Choice(1, "Yes", "nothing contradicts them")),
         ),
     ),

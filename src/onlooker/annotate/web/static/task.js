@@ -1,5 +1,8 @@
-// One case: fields to an answer and back, drafts as they are typed, what was played, and sending once.
-"use strict";
+// One case: drafts as they are typed, what was played, sending once, and the keys.
+import * as fields from "./fields.js";
+import { Player } from "./player.js";
+
+const SKIP_S = 5;
 
 const root = document.getElementById("task");
 const task = JSON.parse(root.dataset.task);
@@ -18,44 +21,6 @@ async function send(path, body) {
   return { ok: response.ok, status: response.status, ...told };
 }
 
-// --- fields ---------------------------------------------------------------------------------------
-
-const fieldsets = [...form.querySelectorAll("fieldset[data-field]")];
-
-function read(fieldset) {
-  const box = fieldset.querySelector("textarea");
-  if (box) return box.value === "" ? undefined : box.value;
-  const picked = [...fieldset.querySelectorAll("input:checked")].map((one) => JSON.parse(one.dataset.value));
-  if (picked.length === 0) return undefined;
-  const isList = fieldset.dataset.kind === "Options" || fieldset.dataset.kind === "ManyOf";
-  return isList ? picked : picked[0];
-}
-
-function write(fieldset, value) {
-  const box = fieldset.querySelector("textarea");
-  if (box) box.value = value ?? "";
-  const values = Array.isArray(value) ? value : [value];
-  for (const input of fieldset.querySelectorAll("input")) input.checked = values.includes(JSON.parse(input.dataset.value));
-}
-
-function gather() {
-  const answer = {};
-  for (const fieldset of fieldsets) {
-    const value = fieldset.hidden ? undefined : read(fieldset);
-    if (value !== undefined) answer[fieldset.dataset.field] = value;
-  }
-  return answer;
-}
-
-function showConditional() {
-  for (const fieldset of fieldsets) {
-    if (!fieldset.dataset.when) continue;
-    const other = fieldsets.find((one) => one.dataset.field === fieldset.dataset.when);
-    const given = [read(other)].flat();
-    fieldset.hidden = !JSON.parse(fieldset.dataset.values).some((one) => given.includes(one));
-  }
-}
-
 // --- drafts ---------------------------------------------------------------------------------------
 // A draft stands in the browser at once and at the server soon after, so that neither a lost connection nor an ended
 // session loses a word.
@@ -63,8 +28,9 @@ function showConditional() {
 let draftTimer = 0;
 
 function keepDraft() {
-  showConditional();
-  localStorage.setItem(mirror, JSON.stringify({ version: task.version, draft: gather() }));
+  fields.showConditional();
+  player?.showPlayed();
+  localStorage.setItem(mirror, JSON.stringify({ version: task.version, draft: fields.gather() }));
   savedBox.textContent = "Not saved yet";
   clearTimeout(draftTimer);
   draftTimer = setTimeout(saveDraft, 500);
@@ -72,7 +38,7 @@ function keepDraft() {
 
 async function saveDraft() {
   try {
-    const told = await send("/api/draft", { draft: gather() });
+    const told = await send("/api/draft", { draft: fields.gather() });
     savedBox.textContent = told.ok ? "Draft saved" : `Draft kept in this browser only: ${told.error ?? "the server did not answer"}`;
   } catch {
     savedBox.textContent = "No connection: the draft is kept in this browser";
@@ -84,70 +50,33 @@ function restore() {
   const local = JSON.parse(localStorage.getItem(mirror) ?? "null");
   const draft = local && local.version === task.version ? local.draft : task.draft;
   const words = draft ?? task.answer ?? {};
-  for (const fieldset of fieldsets) write(fieldset, words[fieldset.dataset.field]);
+  fields.restore(words);
   if (draft) savedBox.textContent = "Your draft is back";
-  showConditional();
 }
 
 form.addEventListener("input", keepDraft);
 
 // --- what was played ------------------------------------------------------------------------------
 
-const videos = [...root.querySelectorAll("video")];
-const stretches = new Map();
-let unsent = {};
-
-// Players and files differ by a frame or two on where the end is: what has ended was played to its end.
-function reached(video) {
-  const ends = (task.parts[video.dataset.view] ?? []).map((part) => part.end_s);
-  const end = Math.max(video.currentTime, ...ends);
-  return video.ended && end - video.currentTime < 1 ? end : video.currentTime;
-}
-
-function follow(video) {
-  const view = video.dataset.view;
-  const close = () => {
-    const begin = stretches.get(view);
-    stretches.delete(view);
-    if (begin !== undefined && video.currentTime > begin) (unsent[view] ??= []).push([begin, reached(video)]);
-  };
-  let last = 0;
-  video.addEventListener("play", () => stretches.set(view, video.currentTime));
-  video.addEventListener("timeupdate", () => { if (!video.seeking) last = video.currentTime; });
-  video.addEventListener("seeking", () => {
-    const begin = stretches.get(view);
-    stretches.delete(view);
-    if (begin !== undefined && last > begin) (unsent[view] ??= []).push([begin, last]);
-  });
-  video.addEventListener("seeked", () => { if (!video.paused) stretches.set(view, video.currentTime); });
-  for (const name of ["pause", "ended"]) video.addEventListener(name, () => { close(); sendPlayed(); });
-}
-
-function flush() {
-  for (const video of videos) {
-    const view = video.dataset.view;
-    const begin = stretches.get(view);
-    if (begin !== undefined && video.currentTime > begin && !video.seeking) {
-      (unsent[view] ??= []).push([begin, video.currentTime]);
-      stretches.set(view, video.currentTime);
-    }
-  }
-}
+const player = root.querySelector("video") && new Player(task, {
+  moment: (number) => fields.showMoment(task.moments[number].id, `moment ${number + 1} of ${task.moments.length}`),
+  scored: fields.isScored,
+  stopped: () => sendPlayed(),
+});
+let stored = "{}";
 
 async function sendPlayed() {
-  flush();
-  if (Object.keys(unsent).length === 0) return;
-  const views = unsent;
-  unsent = {};
+  const views = player?.visit() ?? {};
+  const words = JSON.stringify(views);
+  if (words === stored) return;
   try {
     const told = await send("/api/played", { views });
-    if (told.status >= 500) throw new Error("not stored");
+    if (told.ok) stored = words;
   } catch {
-    for (const [view, list] of Object.entries(views)) unsent[view] = [...list, ...(unsent[view] ?? [])];
+    // The browser still knows: it is sent again with what comes.
   }
 }
 
-videos.forEach(follow);
 setInterval(sendPlayed, 5000);
 
 // --- sending --------------------------------------------------------------------------------------
@@ -190,15 +119,31 @@ async function deliver(path, body) {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  deliver("/api/submit", { base: task.version, answer: gather() });
+  deliver("/api/submit", { base: task.version, answer: fields.gather() });
 });
 for (const button of form.querySelectorAll("[data-opt-out]")) {
   button.addEventListener("click", () => deliver("/api/submit", { base: task.version, opt_out: button.dataset.optOut }));
 }
 document.getElementById("skip")?.addEventListener("click", () => deliver("/api/skip", {}));
-document.getElementById("cannot-play")?.addEventListener("click", () => deliver("/api/cannot-play", { says: videos.map((one) => one.error?.message ?? "").join(" ").trim() || null }));
+document.getElementById("cannot-play")?.addEventListener("click", () => deliver("/api/cannot-play", { says: [...root.querySelectorAll("video")].map((one) => one.error?.message ?? "").join(" ").trim() || null }));
 
 // --- keys -----------------------------------------------------------------------------------------
+
+// What the page does on a key; whether it did anything.
+function act(event) {
+  const { key, shiftKey, target } = event;
+  const isOwn = target.matches("button, a, summary, input[type=checkbox]");
+  // On a choice that is made already, Space has nothing to do and may play.
+  if (key === " ") return Boolean(player) && !isOwn && !(target.matches("input") && !target.checked) && (player.toggle(), true);
+  if (player && (key === "ArrowLeft" || key === "ArrowRight")) {
+    const way = key === "ArrowRight" ? 1 : -1;
+    if (shiftKey) player.jump(player.current + way); else player.skip(way * SKIP_S);
+    return true;
+  }
+  if (player && (key === "," || key === ".")) return player.step(key === "." ? 1 : -1), true;
+  const optOut = [...form.querySelectorAll("button[data-key]")].find((one) => one.dataset.key === key);
+  return optOut ? (optOut.click(), true) : fields.press(key);
+}
 
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
@@ -206,21 +151,10 @@ document.addEventListener("keydown", (event) => {
     form.requestSubmit();
     return;
   }
-  const isTyping = event.target.matches("textarea, input:not([type=radio]):not([type=checkbox])");
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  const video = videos[0];
-  if (/^[1-9]$/.test(event.key)) {
-    const open = fieldsets.filter((one) => !one.hidden && one.querySelector("input"));
-    const fieldset = open.find((one) => one.contains(document.activeElement)) ?? open.find((one) => read(one) === undefined) ?? open[0];
-    const input = fieldset?.querySelectorAll("input")[Number(event.key) - 1];
-    if (!input) return;
-    event.preventDefault();
-    input.focus();
-    input.click();
-  } else if (event.key === " " && video && !event.target.matches("button, a, input, summary, video")) {
-    event.preventDefault();
-    if (video.paused) video.play(); else video.pause();
-  }
+  const isTyping = event.target.matches("textarea, select, [contenteditable], input:not([type=radio]):not([type=checkbox])");
+  if (isTyping || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (act(event)) event.preventDefault();
 });
 
 restore();
+player?.showPlayed();
